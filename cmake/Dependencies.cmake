@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# What is needed and what is used where it is there; each by the Debian package that brings it.
+find_package(PkgConfig QUIET)
+if(NOT PkgConfig_FOUND)
+  message(FATAL_ERROR "pkg-config is missing: apt-get install pkg-config")
+endif()
+pkg_check_modules(JANSSON QUIET IMPORTED_TARGET jansson)
+if(NOT JANSSON_FOUND)
+  message(FATAL_ERROR "jansson is missing: apt-get install libjansson-dev")
+endif()
+
+find_package(OpenCL QUIET)
+pkg_check_modules(CMOCKA QUIET IMPORTED_TARGET cmocka)
+pkg_check_modules(MPFR QUIET IMPORTED_TARGET mpfr)
+
+function(lb_say_dependency name found package what)
+  if(found)
+    message(STATUS "${name}: yes (${what})")
+  else()
+    message(STATUS "${name}: no: ${what} will SKIP; apt-get install ${package}")
+  endif()
+endfunction()
+lb_say_dependency("OpenCL" "${OpenCL_FOUND}" "ocl-icd-opencl-dev opencl-headers pocl-opencl-icd" "kernel: devices")
+lb_say_dependency("cmocka" "${CMOCKA_FOUND}" "libcmocka-dev" "tests")
+lb_say_dependency("MPFR" "${MPFR_FOUND}" "libmpfr-dev" "the independent oracle of the tests")

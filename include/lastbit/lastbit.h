@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The whole library: are a kernel's bits right? */
+#ifndef LASTBIT_H
+#define LASTBIT_H
+
+#include "lastbit/backends.h"
+#include "lastbit/base.h"
+#include "lastbit/contracts.h"
+#include "lastbit/formats.h"
+#include "lastbit/io.h"
+#include "lastbit/record.h"
+#include "lastbit/refs.h"
+#include "lastbit/report.h"
+#include "lastbit/run.h"
+#include "lastbit/units.h"
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The one result record, lastbit.result/1: what every command that judges prints, as text, JSON or JUnit.
+ * docs/result-schema.md says what each field means; fields are added, never changed. */
+#ifndef LASTBIT_RECORD_H
+#define LASTBIT_RECORD_H
+
+#include "lastbit/formats.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LB_RECORD_SCHEMA "lastbit.result/1"
+
+#define LB_VERDICT_LIST(X)  \
+    X(PASS, "PASS", 0)      \
+    X(FAIL, "FAIL", 1)      \
+    X(UNPROVEN, "UNPROVEN", 3) \
+    X(SKIP, "SKIP", 3)
+
+typedef enum lb_verdict {
+#define X(id, name, exit_code) LB_##id,
+    LB_VERDICT_LIST(X)
+#undef X
+        LB_VERDICT_COUNT
+} lb_verdict;
+
+const char *lb_verdict_name(lb_verdict v);
+
+#define LB_EVIDENCE_LIST(X)                                     \
+    X(OPEN, "open", "nobody knows; the row says what was chosen and why")   \
+    X(INFERRED, "inferred", "a public model or reasoning")      \
+    X(STATED, "stated", "a vendor's document")                  \
+    X(RECORDED, "recorded", "replayed against hardware")
+
+typedef enum lb_evidence {
+#define X(id, name, text) LB_EVIDENCE_##id,
+    LB_EVIDENCE_LIST(X)
+#undef X
+        LB_EVIDENCE_COUNT
+} lb_evidence;
+
+const char *lb_evidence_name(lb_evidence e);
+
+/** One element of an output, as judged. */
+typedef struct lb_element {
+    bool     present;
+    size_t   row, col;
+    uint64_t actual, reference;   /* codes */
+    double   actual_value, reference_value;
+    double   ulp;                 /* ordinal distance in the output format; INFINITY where classes differ */
+    double   abs_error;           /* |actual - reference|; INFINITY where classes differ */
+    double   bound;               /* absolute tolerance at this element; 0 for word-for-word; NAN if none */
+    double   row_rms;             /* NAN if not used */
+    uint64_t exact_code;          /* what the unit model gives, where has_exact */
+    bool     has_exact;
+} lb_element;
+
+/** Every element is in exactly one of exact, legal, wrong; total - compared were not looked at. */
+typedef struct lb_counts {
+    uint64_t total, compared;
+    uint64_t exact;         /* the model's bits (with a unit), the reference's bits (without) */
+    uint64_t legal;         /* other bits, inside the contract */
+    uint64_t wrong;
+    uint64_t nan_actual, nan_reference, inf_actual, inf_reference;
+    uint64_t class_mismatch; /* NaN or Inf where the other side has none, or the other sign of Inf */
+    uint64_t sign_flips;     /* signs differ and |reference| is below the contract's band */
+    uint64_t over_ulp;       /* beyond the ULP budget, whether or not the floor admitted them */
+    uint64_t not_written;    /* still hold the poison or sentinel */
+    uint64_t guard_damage;   /* bytes or gap elements outside the output that changed */
+} lb_counts;
+
+typedef struct lb_metrics { double max_ulp, max_abs, rel_rms, rms; bool present; } lb_metrics;
+
+/** The record. Open; every string is the record's own (lb_record_text), "" when it does not apply. */
+typedef struct lb_record {
+    char      *case_string;     /* op=matmul in=bf16 out=bf16 m=64 n=64 k=256 … */
+    char      *op;              /* "matmul", "dot", "grade" */
+    char      *on;              /* "file:D.npy", "model:sm_80/…", "kernel:examples/gemm.json", "command:./my_kernel" */
+    char      *unit_name, *unit_source, *unit_note, *unit_open;
+    lb_evidence unit_evidence;
+    char      *contract_name, *contract_source, *contract_note;
+    double     contract_k, contract_max_ulp, contract_rel_rms_gate; /* NAN if none */
+    lb_evidence contract_evidence;
+    const lb_format *out_format; /* of every code in the record; NULL if none */
+    lb_verdict verdict;
+    char      *reason;          /* one sentence; never empty */
+    lb_counts  counts;
+    lb_metrics metrics;
+    lb_element first, worst;    /* of the wrong ones; worst: of the legal ones where none is wrong */
+    lb_element *outliers;       /* the first outlier_count wrong ones */
+    size_t     outlier_count;
+    char      *cause;           /* what is known of the cause; "" if unexplained */
+    char      *coverage;        /* "all" or what was sampled */
+    char      *rerun;           /* the command line that judges this again */
+    uint64_t   seed;
+    bool       has_seed;
+    char      *environment;     /* "lastbit 0.1.0; Linux x86_64; …", device and driver */
+    double     seconds_total, seconds_device, seconds_model, seconds_reference; /* NAN if not measured */
+} lb_record;
+
+/** A new record: verdict UNPROVEN, reason "nothing ran yet", every string "", environment filled in.
+ *  errors LB_E_MEMORY. memory the caller's, lb_record_close */
+lb_status lb_record_open(lb_record **out, lb_error *err);
+void      lb_record_close(lb_record *r); /* NULL is fine */
+
+/** Replace one of the record's strings: lb_record_text(&r->reason, "lost %d", n). On lack of memory the old text stays. */
+void lb_record_text(char **field, const char *format, ...) LB_PRINTF(2, 3);
+
+/** Append an element to r->outliers. errors LB_E_MEMORY */
+lb_status lb_record_add_outlier(lb_record *r, const lb_element *e, lb_error *err);
+
+/** The record as one line of JSON (no newline), the caller's to free(). Numbers that JSON cannot hold are strings ("NaN", "Infinity");
+ *  every code is a hex string. errors LB_E_MEMORY */
+lb_status lb_record_to_json(const lb_record *r, char **out, lb_error *err);
+
+/** Read one back; unknown keys are ignored, missing ones are errors. errors LB_E_FILE with the key; LB_E_MEMORY */
+lb_status lb_record_from_json(lb_record **out, const char *text, size_t size, const char *place, lb_error *err);
+
+/** Exit code of a run of records: FAIL 1, else UNPROVEN 3, else PASS 0; SKIP beside a PASS changes nothing; none or only SKIP is 3. */
+int lb_records_exit(const lb_verdict *verdicts, size_t count);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

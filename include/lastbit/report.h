@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Views of records: text for people, JUnit for CI. JSON lines are the record itself (record.h). */
+#ifndef LASTBIT_REPORT_H
+#define LASTBIT_REPORT_H
+
+#include "lastbit/record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A readable block: first line `VERDICT case: counts worst bound at`, greppable and stable; then what a person wants to know.
+ *  color: ANSI colours on the verdict. *out is the caller's to free(). errors LB_E_MEMORY */
+lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *err);
+
+/** One JUnit document of all records: failure for FAIL, error for UNPROVEN, skipped for SKIP. *out is the caller's to free(). */
+lb_status lb_report_junit(const lb_record *const *records, size_t count, char **out, lb_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
