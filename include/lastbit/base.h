@@ -23,16 +23,16 @@ extern "C" {
 #endif
 
 /* A bad call is a status; a disagreement between numbers never is (see lb_verdict in record.h). */
-#define LB_STATUS_LIST(X)                                   \
-    X(OK, "ok")                                             \
-    X(E_ARG, "argument out of range")                       \
-    X(E_SHAPE, "operand shapes do not agree")               \
-    X(E_FORMAT, "number format not usable here")            \
-    X(E_NAME, "no such name")                               \
-    X(E_FILE, "file unreadable, unwritable or malformed")   \
-    X(E_UNAVAILABLE, "not available on this machine")       \
-    X(E_DEVICE, "device call failed")                       \
-    X(E_TIMEOUT, "device did not finish in time")           \
+#define LB_STATUS_LIST(X)                                                                                                                  \
+    X(OK, "ok")                                                                                                                            \
+    X(E_ARG, "argument out of range")                                                                                                      \
+    X(E_SHAPE, "operand shapes do not agree")                                                                                              \
+    X(E_FORMAT, "number format not usable here")                                                                                           \
+    X(E_NAME, "no such name")                                                                                                              \
+    X(E_FILE, "file unreadable, unwritable or malformed")                                                                                  \
+    X(E_UNAVAILABLE, "not available on this machine")                                                                                      \
+    X(E_DEVICE, "device call failed")                                                                                                      \
+    X(E_TIMEOUT, "device did not finish in time")                                                                                          \
     X(E_MEMORY, "out of memory")
 
 typedef enum lb_status {
@@ -45,8 +45,8 @@ typedef enum lb_status {
 /** What went wrong and where. Filled by any fallible function that is given one; may be NULL everywhere. */
 typedef struct lb_error {
     lb_status status;
-    char      place[256];   /* file, tensor, option or row; "" if none */
-    char      message[512]; /* one line, no newline */
+    char place[256];   /* file, tensor, option or row; "" if none */
+    char message[512]; /* one line, no newline */
 } lb_error;
 
 /** Short text of a status ("operand shapes do not agree"); never NULL. threads pure */

@@ -29,16 +29,16 @@ typedef enum lb_special {
 } lb_special;
 
 typedef struct lb_format {
-    const char  *name;   /* canonical: "bf16" */
-    const char  *alias;  /* other accepted names, space-separated; "" if none */
+    const char *name;  /* canonical: "bf16" */
+    const char *alias; /* other accepted names, space-separated; "" if none */
     lb_format_id id;
-    lb_special   special;
-    int          bits;      /* width of the code; 32 for tf32, whose low 13 bits are ignored on decode and zero on encode */
-    int          bytes;     /* storage of one code in memory: 1, 2, 4 or 8; sub-byte codes use a byte each */
-    int          sign_bits, exp_bits, man_bits, bias;
-    int          pad_bits;  /* low bits of the code that carry nothing (tf32: 13) */
-    const char  *source;    /* key in docs/sources.md */
-    const char  *note;
+    lb_special special;
+    int bits;  /* width of the code; 32 for tf32, whose low 13 bits are ignored on decode and zero on encode */
+    int bytes; /* storage of one code in memory: 1, 2, 4 or 8; sub-byte codes use a byte each */
+    int sign_bits, exp_bits, man_bits, bias;
+    int pad_bits;       /* low bits of the code that carry nothing (tf32: 13) */
+    const char *source; /* key in docs/sources.md */
+    const char *note;
 } lb_format;
 
 /** Row of a format; NULL if id is out of range. threads pure */
@@ -57,8 +57,8 @@ typedef enum lb_class { LB_ZERO, LB_FINITE, LB_INF, LB_NAN } lb_class;
 /** (-1)^negative * (hi*2^64 + lo + s) * 2^exp, s in (0,1) unknown if sticky else 0. Zero, Inf and NaN use cls and negative alone. */
 typedef struct lb_value {
     lb_class cls;
-    bool     negative, sticky;
-    int32_t  exp;
+    bool negative, sticky;
+    int32_t exp;
     uint64_t hi, lo;
 } lb_value;
 
@@ -81,16 +81,16 @@ double lb_to_double(const lb_format *f, uint64_t code);
 
 /* ---- encoding: one rounding --------------------------------------------------------------------------------- */
 
-#define LB_ROUNDING_LIST(X)                                                                      \
-    X(RNE, "rne", "to nearest, ties to even")                                                    \
-    X(RNA, "rna", "to nearest, ties away from zero")                                             \
-    X(RNZ, "rnz", "to nearest, ties toward zero")                                                \
-    X(RNO, "rno", "to nearest, ties to odd")                                                     \
-    X(RZ, "rz", "toward zero")                                                                   \
-    X(RU, "ru", "toward +infinity")                                                              \
-    X(RD, "rd", "toward -infinity")                                                              \
-    X(RAZ, "raz", "away from zero")                                                              \
-    X(ODD, "odd", "inexact results get an odd last bit")                                         \
+#define LB_ROUNDING_LIST(X)                                                                                                                \
+    X(RNE, "rne", "to nearest, ties to even")                                                                                              \
+    X(RNA, "rna", "to nearest, ties away from zero")                                                                                       \
+    X(RNZ, "rnz", "to nearest, ties toward zero")                                                                                          \
+    X(RNO, "rno", "to nearest, ties to odd")                                                                                               \
+    X(RZ, "rz", "toward zero")                                                                                                             \
+    X(RU, "ru", "toward +infinity")                                                                                                        \
+    X(RD, "rd", "toward -infinity")                                                                                                        \
+    X(RAZ, "raz", "away from zero")                                                                                                        \
+    X(ODD, "odd", "inexact results get an odd last bit")                                                                                   \
     X(SR, "sr", "stochastic: up iff floor(f*2^N) + R >= 2^N, f the discarded fraction, R, N given")
 
 typedef enum lb_rounding {
@@ -100,12 +100,12 @@ typedef enum lb_rounding {
         LB_ROUNDING_COUNT
 } lb_rounding;
 
-#define LB_OVERFLOW_LIST(X)                                                                                    \
-    X(IEEE, "ieee", "as the rounding says: Inf, or the largest finite value where it rounds toward zero")      \
-    X(INF, "inf", "always Inf, as matrix units do")                                                            \
-    X(SATURATE, "saturate", "largest finite value, also for an Inf input; NaN kept")                           \
-    X(SATURATE_PROPAGATE, "saturate_propagate", "largest finite value; an Inf input stays Inf")                   \
-    X(NAN, "nan", "NaN")                                                                                       \
+#define LB_OVERFLOW_LIST(X)                                                                                                                \
+    X(IEEE, "ieee", "as the rounding says: Inf, or the largest finite value where it rounds toward zero")                                  \
+    X(INF, "inf", "always Inf, as matrix units do")                                                                                        \
+    X(SATURATE, "saturate", "largest finite value, also for an Inf input; NaN kept")                                                       \
+    X(SATURATE_PROPAGATE, "saturate_propagate", "largest finite value; an Inf input stays Inf")                                            \
+    X(NAN, "nan", "NaN")                                                                                                                   \
     X(WRAP, "wrap", "integers only: modulo 2^bits")
 
 typedef enum lb_overflow {
@@ -121,9 +121,9 @@ typedef enum lb_flush { LB_FLUSH_NONE, LB_FLUSH_KEEP_SIGN, LB_FLUSH_TO_POSITIVE 
 typedef struct lb_encoding {
     lb_rounding rounding;
     lb_overflow overflow;
-    lb_flush    flush;       /* of a result that is subnormal after rounding */
-    unsigned    random_bits; /* SR: N, 1..32 */
-    uint32_t    random;      /* SR: R in [0, 2^N), the caller's */
+    lb_flush flush;       /* of a result that is subnormal after rounding */
+    unsigned random_bits; /* SR: N, 1..32 */
+    uint32_t random;      /* SR: R in [0, 2^N), the caller's */
 } lb_encoding;
 
 enum { LB_INEXACT = 1, LB_UNDERFLOW = 2, LB_OVERFLOWED = 4, LB_INVALID = 8 };
@@ -147,8 +147,8 @@ uint64_t lb_flush_code(const lb_format *f, uint64_t code, lb_flush flush);
 /** Largest finite code and least positive code of f; +Inf and canonical NaN codes, false if f has none. threads pure */
 uint64_t lb_max_code(const lb_format *f);
 uint64_t lb_min_code(const lb_format *f);
-bool     lb_inf_code(const lb_format *f, uint64_t *code);
-bool     lb_nan_code(const lb_format *f, uint64_t *code);
+bool lb_inf_code(const lb_format *f, uint64_t *code);
+bool lb_nan_code(const lb_format *f, uint64_t *code);
 
 /* ---- ordinals ----------------------------------------------------------------------------------------------- */
 
@@ -169,11 +169,11 @@ typedef enum lb_scale_rule {
 } lb_scale_rule;
 
 typedef struct lb_block_format {
-    const char   *name; /* "mxfp8_e4m3" */
-    lb_format_id  element, scale;
-    int           size; /* elements that share a scale */
+    const char *name; /* "mxfp8_e4m3" */
+    lb_format_id element, scale;
+    int size;           /* elements that share a scale */
     lb_scale_rule rule; /* the format's own rule */
-    const char   *source, *note;
+    const char *source, *note;
 } lb_block_format;
 
 /** Row number i in table order; NULL past the end. threads pure */
@@ -195,9 +195,9 @@ double lb_block_decode(const lb_block_format *f, uint8_t code, uint8_t scale_cod
 /** A view of codes in the caller's memory: element (r, c) lies r*row_stride + c*col_stride elements after codes. */
 typedef struct lb_mat {
     const lb_format *format;
-    void            *codes; /* format->bytes each; inputs are only read */
-    size_t           rows, cols;
-    ptrdiff_t        row_stride, col_stride;
+    void *codes; /* format->bytes each; inputs are only read */
+    size_t rows, cols;
+    ptrdiff_t row_stride, col_stride;
 } lb_mat;
 
 /** Row-major view of codes[rows][cols]. threads pure */

@@ -17,20 +17,20 @@ typedef struct lb_dtype {
     const char *name;        /* ours: "f32", "u16" … what --dtype takes */
     const char *safetensors; /* "F32"; "" if that format has no such type */
     const char *npy;         /* "f4" without byte order; "" likewise */
-    int         bytes;
-    int         format;      /* lb_format_id that the type names, or -1 */
+    int bytes;
+    int format; /* lb_format_id that the type names, or -1 */
 } lb_dtype;
 
 const lb_dtype *lb_dtype_find(const char *name); /* NULL if none. threads pure */
 
 /** One tensor. data is row-major little-endian, aligned to 64 bytes, and lives as long as the lb_file that it came from. */
 typedef struct lb_tensor {
-    const char     *name; /* "" for npy and raw */
+    const char *name; /* "" for npy and raw */
     const lb_dtype *dtype;
-    int             rank; /* 0..LB_MAX_RANK; 0 is a scalar */
-    size_t          shape[LB_MAX_RANK];
-    const void     *data;
-    size_t          bytes;
+    int rank; /* 0..LB_MAX_RANK; 0 is a scalar */
+    size_t shape[LB_MAX_RANK];
+    const void *data;
+    size_t bytes;
 } lb_tensor;
 
 /** Elements of a tensor: the product of its shape (1 for rank 0). threads pure */
@@ -40,9 +40,9 @@ typedef struct lb_file lb_file;
 
 typedef struct lb_file_options {
     const char *raw_dtype; /* not NULL: the file is raw little-endian elements of this type … */
-    int         raw_rank;  /* … and this shape; rank 0: one dimension, as many as there are */
-    size_t      raw_shape[LB_MAX_RANK];
-    size_t      max_bytes; /* refuse larger files; 0: 64 GiB */
+    int raw_rank;          /* … and this shape; rank 0: one dimension, as many as there are */
+    size_t raw_shape[LB_MAX_RANK];
+    size_t max_bytes; /* refuse larger files; 0: 64 GiB */
 } lb_file_options;
 
 /** Read a file whole and check it. The kind is told by content (npy magic, safetensors header), never by name; "-" is stdin.
@@ -54,27 +54,27 @@ typedef struct lb_file_options {
 lb_status lb_file_open(lb_file **out, const char *path, const lb_file_options *options, lb_error *err);
 /** The same from memory, which is copied. name stands for the path in errors. */
 lb_status lb_file_parse(lb_file **out, const void *bytes, size_t size, const char *name, const lb_file_options *options, lb_error *err);
-void      lb_file_close(lb_file *f); /* NULL is fine */
+void lb_file_close(lb_file *f); /* NULL is fine */
 
-size_t           lb_file_count(const lb_file *f);
-const lb_tensor *lb_file_tensor(const lb_file *f, size_t i);            /* in the order of their data; NULL past the end */
-const lb_tensor *lb_file_find(const lb_file *f, const char *name);      /* NULL if none */
-const char      *lb_file_metadata(const lb_file *f, const char *key);   /* safetensors __metadata__; NULL if none */
-const char      *lb_file_path(const lb_file *f);
+size_t lb_file_count(const lb_file *f);
+const lb_tensor *lb_file_tensor(const lb_file *f, size_t i);       /* in the order of their data; NULL past the end */
+const lb_tensor *lb_file_find(const lb_file *f, const char *name); /* NULL if none */
+const char *lb_file_metadata(const lb_file *f, const char *key);   /* safetensors __metadata__; NULL if none */
+const char *lb_file_path(const lb_file *f);
 
 /** Write tensors (and key/value pairs metadata[2*count]) as one safetensors file, or one tensor as npy v1.
  *  The file appears whole under its name or not at all. errors LB_E_FILE, LB_E_ARG */
-lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata,
-                               size_t metadata_count, lb_error *err);
+lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
+                               lb_error *err);
 lb_status lb_npy_write(const char *path, const lb_tensor *t, lb_error *err);
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
 
 /** A matrix of codes that owns its memory or shares its file's. */
 typedef struct lb_operand {
-    lb_mat   mat;
-    lb_file *file;   /* kept open while mat points into it */
-    void    *owned;  /* converted codes, or NULL */
+    lb_mat mat;
+    lb_file *file; /* kept open while mat points into it */
+    void *owned;   /* converted codes, or NULL */
 } lb_operand;
 
 /** Load "FILE" or "FILE:tensor" as a matrix in `format` (NULL: the one that the file's type names).
@@ -85,7 +85,7 @@ typedef struct lb_operand {
  *  errors LB_E_FILE, LB_E_FORMAT, LB_E_NAME (tensor), LB_E_MEMORY
  *  memory close with lb_operand_close */
 lb_status lb_operand_open(lb_operand *out, const char *spec, const lb_format *format, const lb_file_options *options, lb_error *err);
-void      lb_operand_close(lb_operand *o);
+void lb_operand_close(lb_operand *o);
 
 /** Write a matrix: .npy (f16 f32 f64 by type, others as unsigned codes) or .safetensors (tensor name given), told by the ending.
  *  errors LB_E_FILE, LB_E_ARG for another ending */

@@ -12,10 +12,10 @@ extern "C" {
 
 #define LB_RECORD_SCHEMA "lastbit.result/1"
 
-#define LB_VERDICT_LIST(X)  \
-    X(PASS, "PASS", 0)      \
-    X(FAIL, "FAIL", 1)      \
-    X(UNPROVEN, "UNPROVEN", 3) \
+#define LB_VERDICT_LIST(X)                                                                                                                 \
+    X(PASS, "PASS", 0)                                                                                                                     \
+    X(FAIL, "FAIL", 1)                                                                                                                     \
+    X(UNPROVEN, "UNPROVEN", 3)                                                                                                             \
     X(SKIP, "SKIP", 3)
 
 typedef enum lb_verdict {
@@ -27,10 +27,10 @@ typedef enum lb_verdict {
 
 const char *lb_verdict_name(lb_verdict v);
 
-#define LB_EVIDENCE_LIST(X)                                     \
-    X(OPEN, "open", "nobody knows; the row says what was chosen and why")   \
-    X(INFERRED, "inferred", "a public model or reasoning")      \
-    X(STATED, "stated", "a vendor's document")                  \
+#define LB_EVIDENCE_LIST(X)                                                                                                                \
+    X(OPEN, "open", "nobody knows; the row says what was chosen and why")                                                                  \
+    X(INFERRED, "inferred", "a public model or reasoning")                                                                                 \
+    X(STATED, "stated", "a vendor's document")                                                                                             \
     X(RECORDED, "recorded", "replayed against hardware")
 
 typedef enum lb_evidence {
@@ -44,23 +44,23 @@ const char *lb_evidence_name(lb_evidence e);
 
 /** One element of an output, as judged. */
 typedef struct lb_element {
-    bool     present;
-    size_t   row, col;
-    uint64_t actual, reference;   /* codes */
-    double   actual_value, reference_value;
-    double   ulp;                 /* ordinal distance in the output format; INFINITY where classes differ */
-    double   abs_error;           /* |actual - reference|; INFINITY where classes differ */
-    double   bound;               /* absolute tolerance at this element; 0 for word-for-word; NAN if none */
-    double   row_rms;             /* NAN if not used */
-    uint64_t exact_code;          /* what the unit model gives, where has_exact */
-    bool     has_exact;
+    bool present;
+    size_t row, col;
+    uint64_t actual, reference; /* codes */
+    double actual_value, reference_value;
+    double ulp;          /* ordinal distance in the output format; INFINITY where classes differ */
+    double abs_error;    /* |actual - reference|; INFINITY where classes differ */
+    double bound;        /* absolute tolerance at this element; 0 for word-for-word; NAN if none */
+    double row_rms;      /* NAN if not used */
+    uint64_t exact_code; /* what the unit model gives, where has_exact */
+    bool has_exact;
 } lb_element;
 
 /** Every element is in exactly one of exact, legal, wrong; total - compared were not looked at. */
 typedef struct lb_counts {
     uint64_t total, compared;
-    uint64_t exact;         /* the model's bits (with a unit), the reference's bits (without) */
-    uint64_t legal;         /* other bits, inside the contract */
+    uint64_t exact; /* the model's bits (with a unit), the reference's bits (without) */
+    uint64_t legal; /* other bits, inside the contract */
     uint64_t wrong;
     uint64_t nan_actual, nan_reference, inf_actual, inf_reference;
     uint64_t class_mismatch; /* NaN or Inf where the other side has none, or the other sign of Inf */
@@ -70,39 +70,42 @@ typedef struct lb_counts {
     uint64_t guard_damage;   /* bytes or gap elements outside the output that changed */
 } lb_counts;
 
-typedef struct lb_metrics { double max_ulp, max_abs, rel_rms, rms; bool present; } lb_metrics;
+typedef struct lb_metrics {
+    double max_ulp, max_abs, rel_rms, rms;
+    bool present;
+} lb_metrics;
 
 /** The record. Open; every string is the record's own (lb_record_text), "" when it does not apply. */
 typedef struct lb_record {
-    char      *case_string;     /* op=matmul in=bf16 out=bf16 m=64 n=64 k=256 … */
-    char      *op;              /* "matmul", "dot", "grade" */
-    char      *on;              /* "file:D.npy", "model:sm_80/…", "kernel:examples/gemm.json", "command:./my_kernel" */
-    char      *unit_name, *unit_source, *unit_note, *unit_open;
+    char *case_string; /* op=matmul in=bf16 out=bf16 m=64 n=64 k=256 … */
+    char *op;          /* "matmul", "dot", "grade" */
+    char *on;          /* "file:D.npy", "model:sm_80/…", "kernel:examples/gemm.json", "command:./my_kernel" */
+    char *unit_name, *unit_source, *unit_note, *unit_open;
     lb_evidence unit_evidence;
-    char      *contract_name, *contract_source, *contract_note;
-    double     contract_k, contract_max_ulp, contract_rel_rms_gate; /* NAN if none */
+    char *contract_name, *contract_source, *contract_note;
+    double contract_k, contract_max_ulp, contract_rel_rms_gate; /* NAN if none */
     lb_evidence contract_evidence;
     const lb_format *out_format; /* of every code in the record; NULL if none */
     lb_verdict verdict;
-    char      *reason;          /* one sentence; never empty */
-    lb_counts  counts;
+    char *reason; /* one sentence; never empty */
+    lb_counts counts;
     lb_metrics metrics;
-    lb_element first, worst;    /* of the wrong ones; worst: of the legal ones where none is wrong */
-    lb_element *outliers;       /* the first outlier_count wrong ones */
-    size_t     outlier_count;
-    char      *cause;           /* what is known of the cause; "" if unexplained */
-    char      *coverage;        /* "all" or what was sampled */
-    char      *rerun;           /* the command line that judges this again */
-    uint64_t   seed;
-    bool       has_seed;
-    char      *environment;     /* "lastbit 0.1.0; Linux x86_64; …", device and driver */
-    double     seconds_total, seconds_device, seconds_model, seconds_reference; /* NAN if not measured */
+    lb_element first, worst; /* of the wrong ones; worst: of the legal ones where none is wrong */
+    lb_element *outliers;    /* the first outlier_count wrong ones */
+    size_t outlier_count;
+    char *cause;    /* what is known of the cause; "" if unexplained */
+    char *coverage; /* "all" or what was sampled */
+    char *rerun;    /* the command line that judges this again */
+    uint64_t seed;
+    bool has_seed;
+    char *environment;                                                      /* "lastbit 0.1.0; Linux x86_64; …", device and driver */
+    double seconds_total, seconds_device, seconds_model, seconds_reference; /* NAN if not measured */
 } lb_record;
 
 /** A new record: verdict UNPROVEN, reason "nothing ran yet", every string "", environment filled in.
  *  errors LB_E_MEMORY. memory the caller's, lb_record_close */
 lb_status lb_record_open(lb_record **out, lb_error *err);
-void      lb_record_close(lb_record *r); /* NULL is fine */
+void lb_record_close(lb_record *r); /* NULL is fine */
 
 /** Replace one of the record's strings: lb_record_text(&r->reason, "lost %d", n). On lack of memory the old text stays. */
 void lb_record_text(char **field, const char *format, ...) LB_PRINTF(2, 3);

@@ -11,11 +11,11 @@ extern "C" {
 
 /** One matrix product D = A B + C. b is as stored: [k][n], or [n][k] where b_transposed. c.codes NULL means none. */
 typedef struct lb_case {
-    const char      *op; /* "matmul" */
-    lb_mat           a, b, c;
-    bool             b_transposed;
+    const char *op; /* "matmul" */
+    lb_mat a, b, c;
+    bool b_transposed;
     const lb_format *out;
-    uint64_t         seed;
+    uint64_t seed;
 } lb_case;
 
 size_t lb_case_m(const lb_case *x);
@@ -42,12 +42,12 @@ typedef enum lb_reference_mode {
 lb_status lb_reference_matmul(const lb_case *x, lb_reference_mode mode, const size_t *rows, size_t row_count, const size_t *cols,
                               size_t col_count, lb_mat *code, double *error, double *gauge, lb_error *err);
 
-#define LB_DIST_LIST(X)                                                          \
-    X(UNIFORM, "uniform", "(x mod 2049 - 1024) / 1024: the seed contract's draw") \
-    X(NORMAL, "normal", "sum of twelve uniforms minus six, rounded once")         \
-    X(INTEGER, "integer", "-4 … 4: every sum is exact")                           \
-    X(WIDE, "wide", "random sign, mantissa, exponents over 20 binades or the format's range") \
-    X(BITS, "bits", "random finite codes")                                        \
+#define LB_DIST_LIST(X)                                                                                                                    \
+    X(UNIFORM, "uniform", "(x mod 2049 - 1024) / 1024: the seed contract's draw")                                                          \
+    X(NORMAL, "normal", "sum of twelve uniforms minus six, rounded once")                                                                  \
+    X(INTEGER, "integer", "-4 … 4: every sum is exact")                                                                                    \
+    X(WIDE, "wide", "random sign, mantissa, exponents over 20 binades or the format's range")                                              \
+    X(BITS, "bits", "random finite codes")                                                                                                 \
     X(SPECIAL, "special", "random codes, NaN and Inf and zeros and subnormals among them")
 
 typedef enum lb_dist {

@@ -17,12 +17,12 @@ typedef enum lb_run_end { LB_RUN_DONE, LB_RUN_FAILED, LB_RUN_CRASHED, LB_RUN_TIM
 
 typedef struct lb_run_report {
     lb_run_end end;
-    char       why[512];      /* "killed by signal 11 (Segmentation fault)", "no answer in 10 s", what the device said */
-    uint64_t   not_written;   /* elements of y that still hold the poison */
-    uint64_t   guard_damage;  /* bytes outside y that changed */
-    bool       inputs_changed;/* a, b or c were written to */
-    double     seconds;
-    char       detail[256];   /* lb_device_detail of the device that ran */
+    char why[512];         /* "killed by signal 11 (Segmentation fault)", "no answer in 10 s", what the device said */
+    uint64_t not_written;  /* elements of y that still hold the poison */
+    uint64_t guard_damage; /* bytes outside y that changed */
+    bool inputs_changed;   /* a, b or c were written to */
+    double seconds;
+    char detail[256]; /* lb_device_detail of the device that ran */
 } lb_run_report;
 
 /** Run one case in a process of its own (a crash or a hang ends the case, never the caller), between guard zones, the output poisoned.
@@ -39,20 +39,20 @@ uint64_t lb_poison_code(const lb_format *f);
 /* ---- the main job ------------------------------------------------------------------------------------------------ */
 
 typedef struct lb_check_options {
-    lb_case          x;              /* operands; x.out is the output format */
-    const lb_mat    *actual;         /* the output to judge, or NULL with on or argv */
-    const char      *on;
-    char *const     *argv;           /* NULL-terminated */
-    const lb_unit   *unit;           /* NULL: no exact model */
-    const lb_contract *contract;     /* NULL: only the model's bits count; at least one of the two */
-    bool             nan_by_class;   /* with unit: any NaN equals any NaN */
+    lb_case x;            /* operands; x.out is the output format */
+    const lb_mat *actual; /* the output to judge, or NULL with on or argv */
+    const char *on;
+    char *const *argv;           /* NULL-terminated */
+    const lb_unit *unit;         /* NULL: no exact model */
+    const lb_contract *contract; /* NULL: only the model's bits count; at least one of the two */
+    bool nan_by_class;           /* with unit: any NaN equals any NaN */
     lb_reference_mode reference;
-    size_t           sample;         /* 0: every element; else about this many rows and this many columns, edges first */
-    uint64_t         seed;           /* of the sample */
-    double           timeout_seconds;/* 0: 60 */
-    size_t           max_outliers;   /* 0: 16 */
-    void           (*progress)(void *user, const char *stage, double fraction); /* may be NULL */
-    void            *progress_user;
+    size_t sample;          /* 0: every element; else about this many rows and this many columns, edges first */
+    uint64_t seed;          /* of the sample */
+    double timeout_seconds; /* 0: 60 */
+    size_t max_outliers;    /* 0: 16 */
+    void (*progress)(void *user, const char *stage, double fraction); /* may be NULL */
+    void *progress_user;
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.
@@ -66,16 +66,16 @@ lb_status lb_sample_indices(size_t n, size_t count, uint64_t seed, uint32_t stre
 /* ---- a strided block against a reference -------------------------------------------------------------------------- */
 
 typedef struct lb_block_options {
-    lb_mat   reference;           /* [m][n] */
-    const void *actual;           /* bytes: guard, then m rows of ld elements, then guard */
-    size_t   actual_bytes;
-    size_t   ld;                  /* 0: n */
-    size_t   guard_bytes;         /* on each side */
-    bool     has_sentinel;
-    uint64_t sentinel;            /* element code in gaps and guards (guards: its bytes, repeated) */
+    lb_mat reference;   /* [m][n] */
+    const void *actual; /* bytes: guard, then m rows of ld elements, then guard */
+    size_t actual_bytes;
+    size_t ld;          /* 0: n */
+    size_t guard_bytes; /* on each side */
+    bool has_sentinel;
+    uint64_t sentinel; /* element code in gaps and guards (guards: its bytes, repeated) */
     const lb_contract *contract;
-    double   k;
-    size_t   max_outliers;
+    double k;
+    size_t max_outliers;
 } lb_block_options;
 
 /** lb_grade over a strided block, with its guards and gaps audited: damage is FAIL. errors LB_E_SHAPE if the bytes do not fit. */

@@ -12,34 +12,34 @@ extern "C" {
 
 /* How an instruction is computed; docs/units.md explains each. */
 typedef enum lb_unit_path {
-    LB_PATH_NONE,          /* nobody knows: the row is `open` and runs nothing */
-    LB_PATH_TRUNCATED,     /* blocks of `terms` products and c: aligned to the largest exponent, cut, summed exactly, rounded */
-    LB_PATH_TWO_HALVES     /* operands widened to f16; truncated blocks over k mod 4 in {0,1}, then {2,3}, from zero; c added last, RNE */
+    LB_PATH_NONE,      /* nobody knows: the row is `open` and runs nothing */
+    LB_PATH_TRUNCATED, /* blocks of `terms` products and c: aligned to the largest exponent, cut, summed exactly, rounded */
+    LB_PATH_TWO_HALVES /* operands widened to f16; truncated blocks over k mod 4 in {0,1}, then {2,3}, from zero; c added last, RNE */
 } lb_unit_path;
 
 typedef enum lb_unit_round {
-    LB_UNIT_RZ_F32,        /* f32, toward zero, subnormals kept, overflow to Inf */
-    LB_UNIT_RZ_E8M13,      /* the same with 13 fraction bits (low 10 bits zero) */
-    LB_UNIT_RNE_F16        /* f16, to nearest even, subnormals kept, overflow to Inf */
+    LB_UNIT_RZ_F32,   /* f32, toward zero, subnormals kept, overflow to Inf */
+    LB_UNIT_RZ_E8M13, /* the same with 13 fraction bits (low 10 bits zero) */
+    LB_UNIT_RNE_F16   /* f16, to nearest even, subnormals kept, overflow to Inf */
 } lb_unit_round;
 
 #define LB_NO_FLOOR (-100000)
 
 /** One instruction on one architecture. Plain data: a copy with other parameters is another unit. */
 typedef struct lb_unit {
-    char          name[96];      /* "sm_80/mma.m16n8k16.f32.f16.f16.f32" */
-    uint16_t      m, n, k;       /* of the instruction; one K step of a GEMM is k */
-    bool          m_free, n_free;/* m (64, 128) or n (multiples of 8) is the caller's choice; the arithmetic does not depend on it */
-    lb_format_id  a, b, c, d;
-    lb_unit_path  path;
-    int           terms;         /* products per block */
-    int           frac_bits;     /* fraction bits kept below the largest exponent */
-    int           floor_exp;     /* least exponent that aligns a block; LB_NO_FLOOR if none */
-    lb_unit_round round;         /* of each block */
-    lb_evidence   evidence;
-    const char   *source;        /* keys in docs/sources.md */
-    const char   *note;          /* what the evidence covers */
-    const char   *open;          /* open edges, "D1 D2 …" in docs/open-edges.md, and the choice */
+    char name[96];       /* "sm_80/mma.m16n8k16.f32.f16.f16.f32" */
+    uint16_t m, n, k;    /* of the instruction; one K step of a GEMM is k */
+    bool m_free, n_free; /* m (64, 128) or n (multiples of 8) is the caller's choice; the arithmetic does not depend on it */
+    lb_format_id a, b, c, d;
+    lb_unit_path path;
+    int terms;           /* products per block */
+    int frac_bits;       /* fraction bits kept below the largest exponent */
+    int floor_exp;       /* least exponent that aligns a block; LB_NO_FLOOR if none */
+    lb_unit_round round; /* of each block */
+    lb_evidence evidence;
+    const char *source; /* keys in docs/sources.md */
+    const char *note;   /* what the evidence covers */
+    const char *open;   /* open edges, "D1 D2 …" in docs/open-edges.md, and the choice */
 } lb_unit;
 
 /** Row i in table order, NULL past the end. threads pure */

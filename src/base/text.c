@@ -32,7 +32,8 @@ void lb_text_add(lb_text *t, const char *format, ...) {
     va_copy(again, args);
     const int n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    if (n < 0) t->failed = true;
+    if (n < 0)
+        t->failed = true;
     else if (reserve(t, (size_t)n)) {
         vsnprintf(t->s + t->length, (size_t)n + 1, format, again);
         t->length += (size_t)n;
@@ -41,8 +42,10 @@ void lb_text_add(lb_text *t, const char *format, ...) {
 }
 
 void lb_text_add_double(lb_text *t, double x) {
-    if (isnan(x)) lb_text_add(t, "NaN");
-    else if (isinf(x)) lb_text_add(t, x < 0 ? "-Infinity" : "Infinity");
+    if (isnan(x))
+        lb_text_add(t, "NaN");
+    else if (isinf(x))
+        lb_text_add(t, x < 0 ? "-Infinity" : "Infinity");
     else {
         char s[32];
         for (int digits = 6; digits <= 17; digits++) {

@@ -6,9 +6,9 @@
 #include "lastbit/base.h"
 
 typedef struct lb_text {
-    char  *s; /* NUL-terminated once anything was added; free() */
+    char *s; /* NUL-terminated once anything was added; free() */
     size_t length, capacity;
-    bool   failed;
+    bool failed;
 } lb_text;
 
 void lb_text_add(lb_text *t, const char *format, ...) LB_PRINTF(2, 3);

@@ -5,10 +5,10 @@
 
 #include "lastbit/base.h"
 
-#define LB_TRY(call)                      \
-    do {                                  \
-        const lb_status s_ = (call);      \
-        if (s_ != LB_OK) return s_;       \
+#define LB_TRY(call)                                                                                                                       \
+    do {                                                                                                                                   \
+        const lb_status s_ = (call);                                                                                                       \
+        if (s_ != LB_OK) return s_;                                                                                                        \
     } while (0)
 
 #endif
