@@ -39,15 +39,16 @@ uint64_t lb_poison_code(const lb_format *f);
 /* ---- the main job ------------------------------------------------------------------------------------------------ */
 
 typedef struct lb_check_options {
-    lb_case x;            /* operands; x.out is the output format */
-    const lb_mat *actual; /* the output to judge, or NULL with on or argv */
+    lb_case x;               /* operands; x.out is the output format */
+    const lb_mat *actual;    /* the output to judge, or NULL with on or argv */
+    const char *actual_name; /* what the record calls it: "file:D.npy"; NULL: "memory" */
     const char *on;
     char *const *argv;           /* NULL-terminated */
     const lb_unit *unit;         /* NULL: no exact model */
     const lb_contract *contract; /* NULL: only the model's bits count; at least one of the two */
     bool nan_by_class;           /* with unit: any NaN equals any NaN */
     lb_reference_mode reference;
-    size_t sample;          /* 0: every element; else about this many rows and this many columns, edges first */
+    size_t sample;          /* 0: every element; else at most this many rows and this many columns, edges first */
     uint64_t seed;          /* of the sample */
     double timeout_seconds; /* 0: 60 */
     size_t max_outliers;    /* 0: 16 */

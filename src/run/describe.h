@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Internal: what a record says of the case, the unit and the contract. */
+#ifndef LB_RUN_DESCRIBE_H
+#define LB_RUN_DESCRIBE_H
+
+#include "lastbit/contracts.h"
+
+void lb_describe_unit(lb_record *r, const lb_unit *u);
+
+/** The case as pairs that can be read back; unit, contract and sample may be NULL or 0. */
+void lb_describe_case(lb_record *r, const lb_case *x, const lb_unit *u, const lb_contract *c, size_t sample);
+
+/** Seconds of a clock that only goes forward. */
+double lb_seconds(void);
+
+#endif
