@@ -42,8 +42,14 @@ static lb_status run_device(job *j, bool *done, lb_error *err) {
     lb_run_report report;
     lb_status s = room(&j->device_out, m, n, (size_t)o->x.out->bytes, err);
     if (s != LB_OK) return s;
-    s = lb_run_guarded(o->on, o->argv, &o->x, o->timeout_seconds > 0 ? o->timeout_seconds : 60, j->device_out, &report, err);
-    if (s != LB_OK) return s;
+    lb_error why = {0};
+    s = lb_run_guarded(o->on, o->argv, &o->x, o->timeout_seconds > 0 ? o->timeout_seconds : 60, j->device_out, &report, &why);
+    if (s == LB_E_UNAVAILABLE) { /* nothing ran: that proves nothing, and is no mistake of the caller's */
+        *done = true;
+        lb_record_text(&j->r->reason, "nothing ran: %s%s%s", why.place, why.place[0] ? ": " : "", why.message);
+        return LB_OK;
+    }
+    if (s != LB_OK) return lb_fail(err, s, why.place, "%s", why.message);
     lb_record *r = j->r;
     r->seconds_device = report.seconds;
     if (report.detail[0]) lb_record_text(&r->environment, "%s; device %s", r->environment, report.detail);

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the sub-commands share: options, operands, output of records, errors. */
+#ifndef LB_CLI_H
+#define LB_CLI_H
+
+#include "lastbit/lastbit.h"
+
+enum { CLI_OK = 0, CLI_FAIL = 1, CLI_USAGE = 2, CLI_UNPROVEN = 3 };
+
+/* One sub-command; rows in main.c. */
+typedef struct cli_command {
+    const char *name;
+    int (*run)(int argc, char **argv); /* argv[0] is the sub-command's name */
+    const char *summary;
+} cli_command;
+
+/* ---- options ------------------------------------------------------------------------------------------------------- */
+
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_SECONDS } cli_kind;
+
+/* One option: "--name" and maybe "-x". value points to bool, const char *, uint64_t or double. */
+typedef struct cli_option {
+    const char *name;
+    char letter; /* 0: none */
+    cli_kind kind;
+    void *value;
+    const char *metavar, *help;
+} cli_option;
+
+typedef struct cli_usage {
+    const char *synopsis;    /* "lastbit check A B [C] --actual D …" */
+    const char *description; /* lines */
+    const cli_option *options;
+    size_t option_count;
+    const char *examples;
+} cli_usage;
+
+/** Take the options out of argv and leave the positional arguments in args[*count] (room for argc). Returns CLI_OK, or prints and
+ *  returns the exit code, with *stop set (a wrong call, --help). */
+int cli_parse(const cli_usage *usage, int argc, char **argv, char **args, int *count, bool *stop);
+
+/* ---- output -------------------------------------------------------------------------------------------------------- */
+
+typedef struct cli_output {
+    bool json;
+    const char *junit; /* file, or NULL */
+} cli_output;
+
+/** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
+int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
+
+/** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
+int cli_error(const lb_error *err);
+
+/** The same for a call that is wrong. */
+int cli_usage_error(const char *command, const char *format, ...) LB_PRINTF(2, 3);
+
+/** Progress for a terminal; silent elsewhere. */
+void cli_progress(void *user, const char *stage, double fraction);
+
+/** argv as one line that a shell reads back. free() */
+char *cli_command_line(int argc, char *const *argv);
+
+/* ---- operands ------------------------------------------------------------------------------------------------------ */
+
+/* What the user said about formats and shapes. NULL: not said. */
+typedef struct cli_formats {
+    const char *in, *in_b, *acc, *out;
+    const char *shape; /* raw files: MxNxK */
+    const char *dtype; /* raw files: storage type; NULL: unsigned of the format's width */
+    bool tb;
+} cli_formats;
+
+#define CLI_FORMAT_OPTIONS(f)                                                                                                              \
+    {"in", 0, CLI_TEXT, &(f).in, "FORMAT", "format of A (and B): needed where the files hold plain codes"},                                \
+        {"in-b", 0, CLI_TEXT, &(f).in_b, "FORMAT", "format of B where it differs from A's"},                                               \
+        {"acc", 0, CLI_TEXT, &(f).acc, "FORMAT", "format of C"},                                                                           \
+        {"out", 0, CLI_TEXT, &(f).out, "FORMAT", "format of D; a unit's result is rounded to it once"},                                    \
+        {"tb", 0, CLI_FLAG, &(f).tb, NULL, "B is stored [n][k], as weights are"},                                                          \
+        {"shape", 0, CLI_TEXT, &(f).shape, "MxNxK", "the files are raw little-endian elements of these shapes"}, {                         \
+        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"              \
+    }
+
+/* A, B, C of a product, loaded. */
+typedef struct cli_operands {
+    lb_operand a, b, c;
+    lb_case x;
+} cli_operands;
+
+/** Load args[0..count) as A, B and maybe C. unit (or NULL) gives formats that were not said. errors printed by the caller */
+lb_status cli_load_operands(cli_operands *out, char **args, int count, const cli_formats *f, const lb_unit *unit, lb_error *err);
+void cli_close_operands(cli_operands *o);
+
+/** Load D ("FILE" or "FILE:tensor") in `said` (or the type that the file names, or `fallback`). */
+lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
+                          lb_error *err);
+
+/** "64x128x256" into sizes[*rank], at most LB_MAX_RANK. */
+lb_status cli_parse_shape(const char *text, size_t *sizes, int *rank, lb_error *err);
+
+/* ---- the sub-commands ---------------------------------------------------------------------------------------------- */
+
+int cli_check(int argc, char **argv);
+int cli_grade(int argc, char **argv);
+int cli_gemm(int argc, char **argv);
+int cli_mma(int argc, char **argv);
+int cli_replay(int argc, char **argv);
+int cli_gen(int argc, char **argv);
+int cli_judge(int argc, char **argv);
+int cli_units(int argc, char **argv);
+int cli_formats_list(int argc, char **argv);
+int cli_contracts(int argc, char **argv);
+int cli_backends(int argc, char **argv);
+
+#endif

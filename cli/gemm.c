@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* lastbit gemm, lastbit mma: what the hardware would give. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct gemm_args {
+    cli_formats formats;
+    const char *output;
+    bool tile; /* mma: the instruction's own shape */
+} gemm_args;
+
+/* D rounded once, to nearest even, to another format. */
+static lb_status round_to(const lb_format *format, const lb_mat *d, void **owned, lb_mat *out, lb_error *err) {
+    *owned = calloc(d->rows * d->cols + 1, (size_t)format->bytes);
+    if (!*owned) return lb_fail(err, LB_E_MEMORY, "D", "no memory for %zux%zu", d->rows, d->cols);
+    *out = lb_mat_of(format, *owned, d->rows, d->cols);
+    for (size_t r = 0; r < d->rows; r++)
+        for (size_t c = 0; c < d->cols; c++)
+            lb_store_code(lb_mat_at(out, r, c), format->bytes, lb_encode(format, lb_decode(d->format, lb_mat_code(d, r, c)), NULL, NULL));
+    return LB_OK;
+}
+
+/* A line a row: codes in hex, values behind them. */
+static void print_matrix(const lb_mat *d) {
+    const int digits = (d->format->bits + 3) / 4;
+    for (size_t r = 0; r < d->rows; r++) {
+        for (size_t c = 0; c < d->cols; c++) {
+            const uint64_t code = lb_mat_code(d, r, c);
+            printf("%s%0*llx=%.9g", c ? " " : "", digits, (unsigned long long)code, lb_to_double(d->format, code));
+        }
+        puts("");
+    }
+}
+
+static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *err) {
+    lb_unit unit;
+    cli_operands o = {0};
+    void *codes = NULL, *rounded = NULL;
+    lb_status s = lb_unit_find(args[0], &unit, err);
+    if (s == LB_OK) s = cli_load_operands(&o, args + 1, count - 1, &a->formats, &unit, err);
+    const lb_format *out = s == LB_OK ? lb_format_row(unit.d) : NULL;
+    if (s == LB_OK) {
+        o.x.out = out;
+        s = lb_case_check(&o.x, err);
+    }
+    if (s == LB_OK) {
+        codes = calloc(lb_case_m(&o.x) * lb_case_n(&o.x) + 1, (size_t)out->bytes);
+        if (!codes) s = lb_fail(err, LB_E_MEMORY, "D", "no memory for %zux%zu", lb_case_m(&o.x), lb_case_n(&o.x));
+    }
+    lb_mat d = {0};
+    if (s == LB_OK) {
+        const lb_mat b = lb_case_b(&o.x);
+        d = lb_mat_of(out, codes, lb_case_m(&o.x), lb_case_n(&o.x));
+        s = (a->tile ? lb_unit_mma : lb_unit_gemm)(&unit, &o.x.a, &b, o.x.c.codes ? &o.x.c : NULL, &d, err);
+    }
+    if (s == LB_OK && a->formats.out) {
+        s = lb_format_get(a->formats.out, &out, err);
+        const lb_mat own = d;
+        if (s == LB_OK && out != own.format) s = round_to(out, &own, &rounded, &d, err);
+    }
+    if (s == LB_OK && a->output)
+        s = lb_mat_write(a->output, "d", &d, err);
+    else if (s == LB_OK)
+        print_matrix(&d);
+    free(codes);
+    free(rounded);
+    cli_close_operands(&o);
+    return s;
+}
+
+static int run(int argc, char **argv, bool tile) {
+    gemm_args a = {.tile = tile};
+    const cli_option options[] = {
+        {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        CLI_FORMAT_OPTIONS(a.formats)};
+    const cli_usage usage = {tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",
+                             tile ? "D = A B + C of one tile, bit for bit as the instruction computes it; shapes are the instruction's own."
+                                  : "D = A B + C of any shape, bit for bit as a kernel that runs the instruction's K steps in order.",
+                             options, sizeof options / sizeof options[0],
+                             "  lastbit gemm sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy"};
+    char **args = malloc((size_t)(argc + 1) * sizeof *args);
+    bool stop;
+    int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
+    lb_error err = {0};
+    if (args && !stop) {
+        if (count < 3 || count > 4)
+            code = cli_usage_error(argv[0], "%d arguments; it takes UNIT A B or UNIT A B C", count);
+        else if (multiply(&a, args, count, &err) != LB_OK)
+            code = cli_error(&err);
+    }
+    free(args);
+    return code;
+}
+
+int cli_gemm(int argc, char **argv) {
+    return run(argc, argv, false);
+}
+
+int cli_mma(int argc, char **argv) {
+    return run(argc, argv, true);
+}

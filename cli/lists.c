@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* lastbit units, formats, contracts, backends: the tables, as text, JSON or Markdown, from the rows. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- one object a row ------------------------------------------------------------------------------------------------ */
+
+static json_t *unit_rows(void) {
+    static const char *const paths[] = {"none", "truncated", "two_halves"}, *const rounds[] = {"f32 rz", "e8m13 rz", "f16 rne"};
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_unit_row(i); i++) {
+        const lb_unit *u = lb_unit_row(i);
+        json_t *row = json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s, s:s, s:s}", "name", u->name, "m", u->m, "n", u->n, "k", u->k, "a",
+                                lb_format_row(u->a)->name, "b", lb_format_row(u->b)->name, "c", lb_format_row(u->c)->name, "d",
+                                lb_format_row(u->d)->name, "path", paths[u->path]);
+        const bool runs = u->path != LB_PATH_NONE;
+        json_object_set_new(row, "terms", runs ? json_integer(u->terms) : json_null());
+        json_object_set_new(row, "frac_bits", runs ? json_integer(u->frac_bits) : json_null());
+        json_object_set_new(row, "floor_exp", runs && u->floor_exp != LB_NO_FLOOR ? json_integer(u->floor_exp) : json_null());
+        json_object_set_new(row, "round", runs ? json_string(rounds[u->round]) : json_null());
+        json_object_set_new(row, "evidence", json_string(lb_evidence_name(u->evidence)));
+        json_object_set_new(row, "source", json_string(u->source));
+        json_object_set_new(row, "note", json_string(u->note));
+        json_object_set_new(row, "open", json_string(u->open));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static void set_code(json_t *row, const char *key, const lb_format *f, bool has, uint64_t code) {
+    char text[32];
+    snprintf(text, sizeof text, "0x%0*llx", (f->bits + 3) / 4, (unsigned long long)code);
+    json_object_set_new(row, key, has ? json_string(text) : json_null());
+}
+
+static json_t *format_rows(void) {
+    json_t *rows = json_array();
+    for (int i = 0; i < LB_FORMAT_COUNT; i++) {
+        const lb_format *f = lb_format_row((lb_format_id)i);
+        uint64_t inf = 0, nan = 0;
+        const bool has_inf = lb_inf_code(f, &inf), has_nan = lb_nan_code(f, &nan);
+        json_t *row = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i, s:i}", "name", f->name, "alias", f->alias, "bits", f->bits, "sign",
+                                f->sign_bits, "exp", f->exp_bits, "man", f->man_bits, "bias", f->bias);
+        json_object_set_new(row, "max", json_real(lb_to_double(f, lb_max_code(f))));
+        json_object_set_new(row, "least", json_real(lb_to_double(f, lb_min_code(f))));
+        set_code(row, "inf", f, has_inf, inf);
+        set_code(row, "nan", f, has_nan, nan);
+        json_object_set_new(row, "source", json_string(f->source));
+        json_object_set_new(row, "note", json_string(f->note));
+        json_array_append_new(rows, row);
+    }
+    for (size_t i = 0; lb_block_format_row(i); i++) {
+        const lb_block_format *f = lb_block_format_row(i);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "name", f->name, "element", lb_format_row(f->element)->name,
+                                        "scale", lb_format_row(f->scale)->name, "block", f->size, "source", f->source, "note", f->note));
+    }
+    return rows;
+}
+
+static json_t *contract_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_contract_row(i); i++) {
+        const lb_contract *c = lb_contract_row(i);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:s, s:s}", "name", c->name, "max_ulp", c->max_ulp, "margin",
+                                        c->margin, "unit_roundoff", c->unit_roundoff, "rel_rms_gate", c->rel_rms_gate, "formats",
+                                        c->formats, "evidence", lb_evidence_name(c->evidence), "source", c->source, "note", c->note));
+    }
+    return rows;
+}
+
+static json_t *backend_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_backend_name(i); i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s}", "name", lb_backend_name(i), "summary", lb_backend_summary(i)));
+    return rows;
+}
+
+/* ---- printing -------------------------------------------------------------------------------------------------------- */
+
+enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
+
+static void cell(const json_t *row, const char *key, char *out, size_t size) {
+    const json_t *v = json_object_get(row, key);
+    if (json_is_string(v))
+        snprintf(out, size, "%s", json_string_value(v));
+    else if (json_is_integer(v))
+        snprintf(out, size, "%lld", (long long)json_integer_value(v));
+    else if (json_is_real(v))
+        snprintf(out, size, "%.6g", json_real_value(v));
+    else
+        snprintf(out, size, "-");
+}
+
+static void print_text(const json_t *rows, const char *const *columns) {
+    size_t width[MAX_COLUMNS] = {0}, i;
+    char text[512];
+    const json_t *row;
+    for (size_t c = 0; columns[c]; c++) {
+        width[c] = strlen(columns[c]);
+        json_array_foreach(rows, i, row) {
+            cell(row, columns[c], text, sizeof text);
+            if (strlen(text) > width[c]) width[c] = strlen(text);
+        }
+    }
+    for (size_t c = 0; columns[c]; c++) printf("%-*s%s", columns[c + 1] ? (int)width[c] : 0, columns[c], columns[c + 1] ? "  " : "\n");
+    json_array_foreach(rows, i, row) {
+        for (size_t c = 0; columns[c]; c++) {
+            cell(row, columns[c], text, sizeof text);
+            printf("%-*s%s", columns[c + 1] ? (int)width[c] : 0, text, columns[c + 1] ? "  " : "\n");
+        }
+    }
+}
+
+static void print_markdown(const json_t *rows, const char *const *columns) {
+    char text[512];
+    size_t i;
+    const json_t *row;
+    for (size_t c = 0; columns[c]; c++) printf("| %s ", columns[c]);
+    printf("|\n");
+    for (size_t c = 0; columns[c]; c++) printf("|---");
+    printf("|\n");
+    json_array_foreach(rows, i, row) {
+        for (size_t c = 0; columns[c]; c++) {
+            cell(row, columns[c], text, sizeof text);
+            printf("| %s ", text);
+        }
+        printf("|\n");
+    }
+}
+
+/* Rows whose name holds the pattern. */
+static json_t *filtered(json_t *rows, const char *pattern) {
+    json_t *kept = json_array(), *row;
+    size_t i;
+    json_array_foreach(rows, i, row) {
+        const char *name = json_string_value(json_object_get(row, "name"));
+        if (!pattern || strstr(name, pattern)) json_array_append(kept, row);
+    }
+    json_decref(rows);
+    return kept;
+}
+
+static int list(int argc, char **argv, const char *synopsis, const char *what, json_t *(*build)(void), const char *const *columns,
+                const char *const *document) {
+    bool json = false, markdown = false, stop;
+    const cli_option options[] = {{"json", 0, CLI_FLAG, &json, NULL, "one JSON array of objects, every field"},
+                                  {"markdown", 0, CLI_FLAG, &markdown, NULL, "a table for a document"}};
+    const cli_usage usage = {synopsis, what, options, sizeof options / sizeof options[0], NULL};
+    char **args = malloc((size_t)(argc + 1) * sizeof *args);
+    int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
+    if (args && !stop) {
+        json_t *rows = filtered(build(), count ? args[0] : NULL);
+        if (count > 1)
+            code = cli_usage_error(argv[0], "%d arguments; it takes one part of a name", count);
+        else if (json_array_size(rows) == 0)
+            code = cli_usage_error(argv[0], "no row has \"%s\" in its name", count ? args[0] : "");
+        else if (json) {
+            json_dumpf(rows, stdout, JSON_INDENT(1) | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(17));
+            puts("");
+        } else if (markdown)
+            print_markdown(rows, document);
+        else
+            print_text(rows, columns);
+        json_decref(rows);
+    }
+    free(args);
+    return code;
+}
+
+int cli_units(int argc, char **argv) {
+    static const char *const columns[] = {"name", "terms", "frac_bits", "floor_exp", "round", "evidence", "note", NULL};
+    static const char *const document[] = {"name",     "path", "terms", "frac_bits", "floor_exp", "round",
+                                           "evidence", "note", "open",  "source",    NULL};
+    return list(argc, argv, "lastbit units [PART-OF-NAME] [--json|--markdown]",
+                "The matrix instructions: products a block, fraction bits kept, exponent floor, rounding, and how we know.", unit_rows,
+                columns, document);
+}
+
+int cli_formats_list(int argc, char **argv) {
+    static const char *const columns[] = {"name", "bits", "sign", "exp", "man", "bias", "max", "least", "inf", "nan", "note", NULL};
+    static const char *const document[] = {"name", "alias", "bits", "sign", "exp",  "man", "bias",
+                                           "max",  "least", "inf",  "nan",  "note", NULL};
+    return list(argc, argv, "lastbit formats [PART-OF-NAME] [--json|--markdown]",
+                "The number formats: bits, the largest and the least positive value, the codes of Inf and NaN.", format_rows, columns,
+                document);
+}
+
+int cli_contracts(int argc, char **argv) {
+    static const char *const columns[] = {"name", "max_ulp", "margin", "unit_roundoff", "rel_rms_gate", "formats", "evidence", NULL};
+    static const char *const document[] = {"name",    "max_ulp",  "margin", "unit_roundoff", "rel_rms_gate",
+                                           "formats", "evidence", "source", "note",          NULL};
+    return list(argc, argv, "lastbit contracts [PART-OF-NAME] [--json|--markdown]",
+                "The numerics contracts: which bits are allowed beside the exact ones.", contract_rows, columns, document);
+}
+
+int cli_backends(int argc, char **argv) {
+    static const char *const columns[] = {"name", "summary", NULL};
+    return list(argc, argv, "lastbit backends [PART-OF-NAME] [--json|--markdown]", "What --on takes.", backend_rows, columns, columns);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const cli_command commands[] = {
+    {"check", cli_check, "judge an output (or run a device) against a unit's exact bits and a contract"},
+    {"grade", cli_grade, "compare two tensors under a contract"},
+    {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
+    {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
+    {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
+    {"gen", cli_gen, "draw operands or lines of hex from a seed"},
+    {"judge", cli_judge, "judge lines of hex that a program answered"},
+    {"units", cli_units, "list the matrix instructions"},
+    {"formats", cli_formats_list, "list the number formats"},
+    {"contracts", cli_contracts, "list the numerics contracts"},
+    {"backends", cli_backends, "list what --on takes"},
+};
+
+enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
+
+static void print_help(void) {
+    puts("lastbit: are an accelerator kernel's bits right?\n\n"
+         "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
+    for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    puts("\nexit: 0 PASS   1 FAIL   2 the call or a file is wrong   3 UNPROVEN: nothing was proven\n"
+         "start: lastbit check A.npy B.npy --actual D.npy --unit sm_80/mma.m16n8k16.f32.f16.f16.f32");
+}
+
+int main(int argc, char **argv) {
+    const char *name = argc > 1 ? argv[1] : "--help";
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_help();
+        return argc > 1 ? CLI_OK : CLI_USAGE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("lastbit %s\n", lb_version());
+        return CLI_OK;
+    }
+    const char *names[COMMAND_COUNT];
+    for (size_t i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        names[i] = commands[i].name;
+    }
+    const char *near = lb_nearest_name(name, names, COMMAND_COUNT);
+    fprintf(stderr, "lastbit: no command \"%s\"%s%s; lastbit --help lists them\n", name, near ? "; did you mean " : "", near ? near : "");
+    return CLI_USAGE;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A, B, C and D as the user names them. */
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+lb_status cli_parse_shape(const char *text, size_t *sizes, int *rank, lb_error *err) {
+    const char *p = text;
+    *rank = 0;
+    for (;;) {
+        char *end;
+        const unsigned long long n = *p >= '0' && *p <= '9' ? strtoull(p, &end, 10) : 0;
+        if (!(*p >= '0' && *p <= '9') || *rank == LB_MAX_RANK || n > SIZE_MAX / 64 || (*end && *end != 'x'))
+            return lb_fail(err, LB_E_ARG, "--shape", "\"%s\" is no shape; write 64x128x256", text);
+        sizes[(*rank)++] = (size_t)n;
+        if (!*end) return LB_OK;
+        p = end + 1;
+    }
+}
+
+/* The format that was said, or the fallback, or NULL: whatever the file names. */
+static lb_status chosen(const char *said, const lb_format *fallback, const lb_format **out, lb_error *err) {
+    *out = fallback;
+    return said ? lb_format_get(said, out, err) : LB_OK;
+}
+
+/* How to read a raw operand of rows x cols; shape[3] is M, N, K. */
+static lb_status raw_options(const cli_formats *f, const lb_format *format, size_t rows, size_t cols, lb_file_options *out, lb_error *err) {
+    static const char *const unsigned_types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+    *out = (lb_file_options){0};
+    if (!f->shape) return LB_OK;
+    if (!f->dtype && !format) return lb_fail(err, LB_E_FORMAT, "--shape", "raw files name no type: say --in FORMAT or --dtype TYPE");
+    out->raw_dtype = f->dtype ? f->dtype : unsigned_types[format->bytes];
+    out->raw_rank = 2;
+    out->raw_shape[0] = rows;
+    out->raw_shape[1] = cols;
+    return LB_OK;
+}
+
+typedef struct mnk {
+    size_t m, n, k;
+} mnk;
+
+static lb_status parse_mnk(const cli_formats *f, mnk *out, lb_error *err) {
+    size_t sizes[LB_MAX_RANK];
+    int rank;
+    *out = (mnk){0};
+    if (!f->shape) return LB_OK;
+    lb_status s = cli_parse_shape(f->shape, sizes, &rank, err);
+    if (s != LB_OK) return s;
+    if (rank != 3) return lb_fail(err, LB_E_ARG, "--shape", "\"%s\": a product has three sizes, MxNxK", f->shape);
+    *out = (mnk){sizes[0], sizes[1], sizes[2]};
+    return LB_OK;
+}
+
+static lb_status load(lb_operand *out, const char *spec, const cli_formats *f, const lb_format *format, size_t rows, size_t cols,
+                      lb_error *err) {
+    lb_file_options options;
+    lb_status s = raw_options(f, format, rows, cols, &options, err);
+    return s == LB_OK ? lb_operand_open(out, spec, format, &options, err) : s;
+}
+
+lb_status cli_load_operands(cli_operands *o, char **args, int count, const cli_formats *f, const lb_unit *unit, lb_error *err) {
+    const lb_format *in, *in_b, *acc;
+    mnk size;
+    *o = (cli_operands){0};
+    lb_status s = parse_mnk(f, &size, err);
+    if (s == LB_OK) s = chosen(f->in, unit ? lb_format_row(unit->a) : NULL, &in, err);
+    if (s == LB_OK) s = chosen(f->in_b, f->in || !unit ? in : lb_format_row(unit->b), &in_b, err);
+    if (s == LB_OK) s = chosen(f->acc, unit ? lb_format_row(unit->c) : f->shape ? lb_format_row(LB_F32) : NULL, &acc, err);
+    if (s == LB_OK) s = load(&o->a, args[0], f, in, size.m, size.k, err);
+    if (s == LB_OK) s = load(&o->b, args[1], f, in_b, f->tb ? size.n : size.k, f->tb ? size.k : size.n, err);
+    if (s == LB_OK && count > 2) s = load(&o->c, args[2], f, acc, size.m, size.n, err);
+    if (s == LB_OK) {
+        o->x = (lb_case){.op = "matmul", .a = o->a.mat, .b = o->b.mat, .c = o->c.mat, .b_transposed = f->tb};
+        return LB_OK;
+    }
+    cli_close_operands(o);
+    return s;
+}
+
+void cli_close_operands(cli_operands *o) {
+    lb_operand_close(&o->a);
+    lb_operand_close(&o->b);
+    lb_operand_close(&o->c);
+    *o = (cli_operands){0};
+}
+
+lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
+                          lb_error *err) {
+    const lb_format *said;
+    lb_status s = chosen(f->out, NULL, &said, err);
+    if (s != LB_OK) return s;
+    if (said || f->shape) return load(out, spec, f, said ? said : fallback, lb_case_m(x), lb_case_n(x), err);
+    s = load(out, spec, f, NULL, 0, 0, err); /* the type that the file names … */
+    if (s == LB_E_FORMAT && fallback) s = load(out, spec, f, fallback, 0, 0, err);
+    return s;
+}

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Options as rows; getopt_long does the reading. */
+#include "cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_OPTIONS = 40, FIRST_LONG = 256 };
+
+static void print_usage(const cli_usage *u) {
+    printf("usage: %s\n\n%s\n\noptions:\n", u->synopsis, u->description);
+    for (size_t i = 0; i < u->option_count; i++) {
+        const cli_option *o = &u->options[i];
+        char left[64];
+        const char letter[] = {'-', o->letter, ',', ' ', 0};
+        snprintf(left, sizeof left, "%s--%s%s%s", o->letter ? letter : "", o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
+        printf("  %-22s %s\n", left, o->help);
+    }
+    printf("  %-22s %s\n", "-h, --help", "this text");
+    if (u->examples) printf("\nexamples:\n%s\n", u->examples);
+}
+
+int cli_usage_error(const char *command, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "lastbit %s: ", command);
+    vfprintf(stderr, format, args);
+    fprintf(stderr, "; lastbit %s --help says more\n", command);
+    va_end(args);
+    return CLI_USAGE;
+}
+
+/* Decimal or 0x hexadecimal, nothing behind it. */
+static bool parse_count(const char *text, uint64_t *out) {
+    char *end;
+    errno = 0;
+    if (!*text || strchr(text, '-')) return false;
+    *out = strtoull(text, &end, 0);
+    return *end == 0 && errno == 0;
+}
+
+static bool parse_seconds(const char *text, double *out) {
+    char *end;
+    *out = strtod(text, &end);
+    return *text && *end == 0 && isfinite(*out) && *out > 0;
+}
+
+static bool store(const cli_option *o, const char *text) {
+    switch (o->kind) {
+    case CLI_FLAG: *(bool *)o->value = true; return true;
+    case CLI_TEXT: *(const char **)o->value = text; return true;
+    case CLI_COUNT: return parse_count(text, o->value);
+    case CLI_SECONDS: return parse_seconds(text, o->value);
+    }
+    return false;
+}
+
+static const cli_option *option_of(const cli_usage *u, int code) {
+    if (code >= FIRST_LONG && (size_t)(code - FIRST_LONG) < u->option_count) return &u->options[code - FIRST_LONG];
+    for (size_t i = 0; i < u->option_count; i++)
+        if (u->options[i].letter && u->options[i].letter == code) return &u->options[i];
+    return NULL;
+}
+
+static int unknown_option(const cli_usage *u, const char *command, const char *text) {
+    const char *names[MAX_OPTIONS];
+    for (size_t i = 0; i < u->option_count; i++) names[i] = u->options[i].name;
+    const char *near = text[0] == '-' && text[1] == '-' ? lb_nearest_name(text + 2, names, u->option_count) : NULL;
+    if (near) return cli_usage_error(command, "unknown option %s, or its value is missing; did you mean --%s?", text, near);
+    return cli_usage_error(command, "unknown option %s, or its value is missing", text);
+}
+
+int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count, bool *stop) {
+    struct option longs[MAX_OPTIONS + 2];
+    char shorts[3 * MAX_OPTIONS + 4] = ":h";
+    size_t used = 2;
+    *stop = true;
+    *count = 0;
+    for (size_t i = 0; i < u->option_count; i++) {
+        const cli_option *o = &u->options[i];
+        longs[i] = (struct option){o->name, o->kind == CLI_FLAG ? no_argument : required_argument, NULL, FIRST_LONG + (int)i};
+        if (o->letter) used += (size_t)snprintf(shorts + used, sizeof shorts - used, "%c%s", o->letter, o->kind == CLI_FLAG ? "" : ":");
+    }
+    longs[u->option_count] = (struct option){"help", no_argument, NULL, 'h'};
+    longs[u->option_count + 1] = (struct option){0};
+    optind = 0; /* start anew, GNU's way */
+    opterr = 0;
+    int code;
+    while ((code = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+        if (code == 'h') {
+            print_usage(u);
+            return CLI_OK;
+        }
+        const cli_option *o = option_of(u, code);
+        if (!o) return unknown_option(u, argv[0], argv[optind - 1]);
+        if (!store(o, optarg))
+            return cli_usage_error(argv[0], "--%s %s: %s", o->name, optarg,
+                                   o->kind == CLI_COUNT ? "not a whole number" : "not a positive number");
+    }
+    for (int i = optind; i < argc; i++) args[(*count)++] = argv[i];
+    *stop = false;
+    return CLI_OK;
+}
