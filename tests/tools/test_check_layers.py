@@ -37,6 +37,8 @@ ROWS = [
     ("cli/main.c", '#include "cli.h"', None),
     ("cli/main.c", "#include <lastbit/lastbit.h>", None),
     ("tests/oracle/mpfr.c", "#include <mpfr.h>", None),
+    ("tests/oracle/mpfr.c", '#include "oracle/mpfr.h"', None),
+    ("tests/oracle/mpfr.c", '#include "mpfr_rows.h"', None),
 ]
 
 
