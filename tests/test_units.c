@@ -152,6 +152,8 @@ static const struct edge {
     {__LINE__, A100_BF16, 0, 0x00000047, 3, {{-1.125 * 0x1p-100, 0x1p-43}, {-1.125 * 0x1p-100, 0x1p-55}, {1.125 * 0x1p-100, 0x1p-42}}},
     /* D1, f16 accumulator: 2^-45 - 2^-23 + 1.25 * 2^-23, floor 2^-20 and 24 bits: unit 2^-44, so 2^-45 goes; 2^-25 ties to even, 0 */
     {__LINE__, A100_F16, 0, 0x0000, 3, {{0x1p-22, 0x1p-23}, {-0x1p-11, 0x1p-12}, {1.25 * 0x1p-11, 0x1p-12}}},
+    /* and with 2^-44, which the floor 2^-20 keeps: just above the tie, 2^-24; a floor of 2^-14 would cut it */
+    {__LINE__, A100_F16, 0, 0x0001, 3, {{0x1p-22, 0x1p-22}, {-0x1p-11, 0x1p-12}, {1.25 * 0x1p-11, 0x1p-12}}},
     /* D2. 0 * 2^127 does not raise the exponent: 2^-20 + 2^-21 stays whole */
     {__LINE__, A100_BF16, 0, 0x35c00000, 3, {{0, 0x1p127}, {0x1p-10, 0x1p-10}, {0x1p-10, 0x1p-11}}},
     /* D3. subnormal c = -2^-20, products -2^-39 and -1.25 * 2^-23: c counts as exponent -14 (unit 2^-38), so -2^-39 is cut.
