@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* A record for a person who reads a log: the verdict first, on one line that can be searched for. */
+#include "base/text.h"
+#include "lastbit/report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void add_number(lb_text *t, const char *before, double x) {
+    lb_text_add(t, "%s", before);
+    if (isfinite(x) && x != 0 && (fabs(x) < 1e-3 || fabs(x) >= 1e6))
+        lb_text_add(t, "%.4e", x);
+    else if (isfinite(x))
+        lb_text_add(t, "%.6g", x);
+    else
+        lb_text_add_double(t, x);
+}
+
+static void add_code(lb_text *t, const lb_format *f, uint64_t code, double value) {
+    lb_text_add(t, "0x%0*" PRIx64 " (", f ? (f->bits + 3) / 4 : 1, code);
+    lb_text_add_double(t, value);
+    lb_text_add(t, ")");
+}
+
+/* VERDICT case: counts worst bound at */
+static void add_headline(lb_text *t, const lb_record *r, bool color) {
+    static const char *const colors[LB_VERDICT_COUNT] = {"\033[32m", "\033[31m", "\033[33m", "\033[36m"};
+    lb_text_add(t, "%s%s%s %s: compared=%" PRIu64 " exact=%" PRIu64 " legal=%" PRIu64 " wrong=%" PRIu64, color ? colors[r->verdict] : "",
+                lb_verdict_name(r->verdict), color ? "\033[0m" : "", r->case_string, r->counts.compared, r->counts.exact, r->counts.legal,
+                r->counts.wrong);
+    if (r->worst.present) {
+        add_number(t, " worst=", r->worst.ulp);
+        lb_text_add(t, "ulp");
+        if (!isnan(r->worst.bound)) add_number(t, " bound=", r->worst.bound);
+        lb_text_add(t, " at=%zu,%zu", r->worst.row, r->worst.col);
+    }
+    lb_text_add(t, "\n");
+}
+
+static void add_line(lb_text *t, const char *label, const char *value) {
+    if (*value) lb_text_add(t, "  %-10s %s\n", label, value);
+}
+
+static void add_unit(lb_text *t, const lb_record *r) {
+    if (!*r->unit_name) return;
+    const uint64_t n = r->counts.compared, differ = n - r->counts.exact;
+    lb_text_add(t, "  exact:     %" PRIu64 "/%" PRIu64, r->counts.exact, n);
+    if (differ) lb_text_add(t, ", %" PRIu64 " differ", differ);
+    lb_text_add(t, "\n  unit       %s, %s: %s [%s]\n", r->unit_name, lb_evidence_name(r->unit_evidence), r->unit_note, r->unit_source);
+    add_line(t, "open", r->unit_open);
+}
+
+static void add_contract(lb_text *t, const lb_record *r) {
+    if (!*r->contract_name) return;
+    lb_text_add(t, "  contract   %s, %s [%s]:", r->contract_name, lb_evidence_name(r->contract_evidence), r->contract_source);
+    add_number(t, " ", r->contract_max_ulp);
+    add_number(t, " ulp or the floor at k = ", r->contract_k);
+    add_number(t, "; rel_rms <= ", r->contract_rel_rms_gate);
+    lb_text_add(t, "\n");
+}
+
+static void add_counts(lb_text *t, const lb_record *r) {
+    const lb_counts *c = &r->counts;
+    const struct {
+        const char *name;
+        uint64_t n;
+    } rows[] = {{"NaN in actual", c->nan_actual},       {"NaN in reference", c->nan_reference}, {"Inf in actual", c->inf_actual},
+                {"Inf in reference", c->inf_reference}, {"other class", c->class_mismatch},     {"sign flips", c->sign_flips},
+                {"over the ULP budget", c->over_ulp},   {"not written", c->not_written},        {"guard damage", c->guard_damage}};
+    const char *before = "  counts     ";
+    if (c->total != c->compared) {
+        lb_text_add(t, "%s%" PRIu64 " of %" PRIu64 " elements compared", before, c->compared, c->total);
+        before = ", ";
+    }
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (!rows[i].n) continue;
+        lb_text_add(t, "%s%s %" PRIu64, before, rows[i].name, rows[i].n);
+        before = ", ";
+    }
+    if (*before == ',') lb_text_add(t, "\n");
+    if (!r->metrics.present) return;
+    add_number(t, "  metrics    max_ulp ", r->metrics.max_ulp);
+    add_number(t, ", max_abs ", r->metrics.max_abs);
+    add_number(t, ", rel_rms ", r->metrics.rel_rms);
+    add_number(t, ", rms ", r->metrics.rms);
+    lb_text_add(t, "\n");
+}
+
+static void add_element(lb_text *t, const lb_record *r, const char *label, const lb_element *e) {
+    if (!e->present) return;
+    lb_text_add(t, "  %-10s row %zu, column %zu: ", label, e->row, e->col);
+    add_code(t, r->out_format, e->actual, e->actual_value);
+    lb_text_add(t, ", reference ");
+    add_code(t, r->out_format, e->reference, e->reference_value);
+    if (e->has_exact && e->exact_code != e->reference && r->out_format) {
+        lb_text_add(t, ", unit ");
+        add_code(t, r->out_format, e->exact_code, lb_to_double(r->out_format, e->exact_code));
+    }
+    add_number(t, "; ", e->ulp);
+    add_number(t, " ulp, off by ", e->abs_error);
+    if (!isnan(e->bound)) add_number(t, ", allowed ", e->bound);
+    lb_text_add(t, "\n");
+}
+
+static void add_outliers(lb_text *t, const lb_record *r) {
+    if (r->outlier_count < 2) return;
+    lb_text_add(t, "  the first %zu of %" PRIu64 " wrong elements:\n    %8s %8s  %-14s %-14s %10s %12s %12s\n", r->outlier_count,
+                r->counts.wrong, "row", "column", "reference", "actual", "ulp", "|ref|/rms", "allowed");
+    for (size_t i = 0; i < r->outlier_count; i++) {
+        const lb_element *e = &r->outliers[i];
+        lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g %10.6g %12.4g %12.4g\n", e->row, e->col, e->reference_value, e->actual_value, e->ulp,
+                    fabs(e->reference_value) / e->row_rms, e->bound);
+    }
+}
+
+static void add_timing(lb_text *t, const lb_record *r) {
+    const struct {
+        const char *name;
+        double seconds;
+    } rows[] = {
+        {"device", r->seconds_device}, {"model", r->seconds_model}, {"reference", r->seconds_reference}, {"total", r->seconds_total}};
+    const char *before = "  seconds    ";
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (isnan(rows[i].seconds)) continue;
+        lb_text_add(t, "%s%s %.3g", before, rows[i].name, rows[i].seconds);
+        before = ", ";
+    }
+    if (*before == ',') lb_text_add(t, "\n");
+}
+
+lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *err) {
+    lb_text t = {0};
+    add_headline(&t, r, color);
+    add_line(&t, "reason", r->reason);
+    add_line(&t, "cause", r->cause);
+    add_unit(&t, r);
+    add_contract(&t, r);
+    add_counts(&t, r);
+    if (r->counts.wrong) add_element(&t, r, "first", &r->first);
+    add_element(&t, r, "worst", &r->worst);
+    add_outliers(&t, r);
+    add_line(&t, "on", r->on);
+    add_line(&t, "coverage", r->coverage);
+    add_timing(&t, r);
+    add_line(&t, "machine", r->environment);
+    if (r->verdict != LB_PASS) add_line(&t, "rerun", r->rerun);
+    return lb_text_take(&t, out, err);
+}
