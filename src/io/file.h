@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Internal: what the parsers of one kind of file share. */
+#ifndef LB_IO_FILE_H
+#define LB_IO_FILE_H
+
+#include "lastbit/io.h"
+
+typedef struct lb_pair {
+    char *key, *value;
+} lb_pair;
+
+struct lb_file {
+    char *path;
+    unsigned char *bytes; /* the file, whole */
+    size_t size;
+    void *data; /* tensors' elements, each at a multiple of 64 bytes */
+    lb_tensor *tensors;
+    char **names; /* [count], what the tensors' names point to */
+    size_t count;
+    lb_pair *metadata;
+    size_t metadata_count;
+};
+
+enum { LB_DATA_ALIGNMENT = 64 };
+
+/* Row of dtypes.def by safetensors' or npy's spelling; NULL if none. */
+const lb_dtype *lb_dtype_by_safetensors(const char *name);
+const lb_dtype *lb_dtype_by_npy(const char *name, size_t length);
+
+/* rows of a shape times the element's bytes, false on overflow. */
+bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t *out);
+
+/* Fill f from f->bytes; each leaves what it took in f, also when it fails. */
+lb_status lb_parse_safetensors(lb_file *f, lb_error *err);
+lb_status lb_parse_npy(lb_file *f, lb_error *err);
+
+/* Room for `count` tensors with `bytes` of aligned data. errors LB_E_MEMORY */
+lb_status lb_file_reserve(lb_file *f, size_t count, size_t bytes, lb_error *err);
+
+/* bytes rounded up to LB_DATA_ALIGNMENT. */
+static inline size_t lb_aligned(size_t bytes) {
+    return (bytes + LB_DATA_ALIGNMENT - 1) / LB_DATA_ALIGNMENT * LB_DATA_ALIGNMENT;
+}
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Writers. A file appears whole under its name or not at all: it is written beside it and renamed. */
+#include "base/text.h"
+#include "base/try.h"
+#include "io/file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+typedef struct writer {
+    const char *path;
+    char *temporary;
+    FILE *out;
+} writer;
+
+static lb_status begin(writer *w, const char *path, lb_error *err) {
+    lb_text name = {0};
+    *w = (writer){.path = path};
+    lb_text_add(&name, "%s.XXXXXX", path);
+    LB_TRY(lb_text_take(&name, &w->temporary, err));
+    const int fd = mkstemp(w->temporary);
+    if (fd >= 0) w->out = fdopen(fd, "wb");
+    if (w->out) return LB_OK;
+    const lb_status s = lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(errno));
+    if (fd >= 0) {
+        close(fd);
+        unlink(w->temporary);
+    }
+    free(w->temporary);
+    return s;
+}
+
+static void put(writer *w, const void *bytes, size_t count) {
+    if (count) fwrite(bytes, 1, count, w->out); /* failures are asked for once, at the end */
+}
+
+static lb_status finish(writer *w, lb_error *err) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fileno(w->out), 0666 & ~mask); /* as fopen would have made it */
+    bool ok = fflush(w->out) == 0 && !ferror(w->out);
+    ok = fclose(w->out) == 0 && ok;
+    ok = ok && rename(w->temporary, w->path) == 0;
+    const lb_status s = ok ? LB_OK : lb_fail(err, LB_E_FILE, w->path, "cannot be written: %s", strerror(errno));
+    if (!ok) unlink(w->temporary);
+    free(w->temporary);
+    return s;
+}
+
+/* ---- safetensors -------------------------------------------------------------------------------------------------------- */
+
+static lb_status header_of(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
+                           char **out, lb_error *err) {
+    json_t *root = json_object();
+    size_t at = 0;
+    if (metadata_count) {
+        json_t *pairs = json_object();
+        for (size_t i = 0; i < metadata_count; i++) json_object_set_new(pairs, metadata[2 * i], json_string(metadata[2 * i + 1]));
+        json_object_set_new(root, "__metadata__", pairs);
+    }
+    bool ok = true;
+    for (size_t i = 0; i < count; i++) {
+        const lb_tensor *t = &tensors[i];
+        json_t *shape = json_array();
+        for (int d = 0; d < t->rank; d++) json_array_append_new(shape, json_integer((json_int_t)t->shape[d]));
+        ok = ok && *t->dtype->safetensors && *t->name && !json_object_get(root, t->name);
+        json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype->safetensors, "shape", shape, "data_offsets", (json_int_t)at,
+                                  (json_int_t)(at + t->bytes));
+        ok = json_object_set_new(root, t->name, entry) == 0 && ok;
+        at += t->bytes;
+    }
+    *out = ok ? json_dumps(root, JSON_COMPACT) : NULL;
+    json_decref(root);
+    return *out ? LB_OK : lb_fail(err, LB_E_ARG, path, "a tensor has no name of its own, or a type that safetensors has not");
+}
+
+lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
+                               lb_error *err) {
+    char *header;
+    writer w;
+    LB_TRY(header_of(path, tensors, count, metadata, metadata_count, &header, err));
+    const size_t text = strlen(header), length = (text + 7) / 8 * 8; /* the data begins at a multiple of eight */
+    unsigned char little[8];
+    for (int i = 0; i < 8; i++) little[i] = (unsigned char)((uint64_t)length >> 8 * i);
+    lb_status s = begin(&w, path, err);
+    if (s == LB_OK) {
+        put(&w, little, sizeof little);
+        put(&w, header, text);
+        put(&w, "       ", length - text);
+        for (size_t i = 0; i < count; i++) put(&w, tensors[i].data, tensors[i].bytes);
+        s = finish(&w, err);
+    }
+    free(header);
+    return s;
+}
+
+/* ---- npy ------------------------------------------------------------------------------------------------------------------ */
+
+lb_status lb_npy_write(const char *path, const lb_tensor *t, lb_error *err) {
+    lb_text h = {0};
+    char *header;
+    writer w;
+    if (!*t->dtype->npy) return lb_fail(err, LB_E_ARG, path, "npy has no type for %s; write its codes as unsigned", t->dtype->name);
+    lb_text_add(&h, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", t->dtype->bytes == 1 ? '|' : '<', t->dtype->npy);
+    for (int d = 0; d < t->rank; d++) lb_text_add(&h, "%s%zu%s", d ? " " : "", t->shape[d], d + 1 < t->rank || t->rank == 1 ? "," : "");
+    lb_text_add(&h, "), }");
+    while ((10 + h.length + 1) % 64) lb_text_add(&h, " "); /* the data begins at a multiple of 64 */
+    lb_text_add(&h, "\n");
+    const size_t length = h.length;
+    LB_TRY(lb_text_take(&h, &header, err));
+    const unsigned char front[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, (unsigned char)length, (unsigned char)(length >> 8)};
+    lb_status s = begin(&w, path, err);
+    if (s == LB_OK) {
+        put(&w, front, sizeof front);
+        put(&w, header, length);
+        put(&w, t->data, t->bytes);
+        s = finish(&w, err);
+    }
+    free(header);
+    return s;
+}
+
+/* ---- matrices --------------------------------------------------------------------------------------------------------------- */
+
+static bool ends_with(const char *path, const char *ending) {
+    const size_t n = strlen(path), e = strlen(ending);
+    return n > e && strcmp(path + n - e, ending) == 0;
+}
+
+/* The type that names the format in such a file, or unsigned codes of its width. */
+static const lb_dtype *dtype_for(const lb_format *f, bool npy) {
+    static const char *const codes[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+    const lb_dtype *named = lb_dtype_find(f->name);
+    const bool has = named && named->format == (int)f->id && *(npy ? named->npy : named->safetensors);
+    return has ? named : lb_dtype_find(codes[f->bytes]);
+}
+
+lb_status lb_mat_write(const char *path, const char *tensor_name, const lb_mat *m, lb_error *err) {
+    const bool npy = ends_with(path, ".npy");
+    if (!npy && !ends_with(path, ".safetensors")) return lb_fail(err, LB_E_ARG, path, "write .npy or .safetensors");
+    const size_t width = (size_t)m->format->bytes, bytes = m->rows * m->cols * width;
+    char *codes = malloc(bytes + 1);
+    if (!codes) return lb_fail(err, LB_E_MEMORY, path, "no memory for %zu bytes", bytes);
+    for (size_t r = 0; r < m->rows; r++)
+        for (size_t c = 0; c < m->cols; c++) memcpy(codes + (r * m->cols + c) * width, lb_mat_at(m, r, c), width);
+    const lb_tensor t = {
+        .name = tensor_name, .dtype = dtype_for(m->format, npy), .rank = 2, .shape = {m->rows, m->cols}, .data = codes, .bytes = bytes};
+    const char *const metadata[] = {"lastbit.format", m->format->name};
+    const lb_status s = npy ? lb_npy_write(path, &t, err) : lb_safetensors_write(path, &t, 1, metadata, 1, err);
+    free(codes);
+    return s;
+}
