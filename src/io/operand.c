@@ -18,7 +18,7 @@ static lb_status split_spec(const char *spec, char **path, const char **tensor, 
     char *colon = strrchr(*path, ':');
     if (colon && stat(spec, &st) != 0) {
         *colon = 0;
-        *tensor = spec + (colon - *path) + 1;
+        *tensor = strrchr(spec, ':') + 1;
     }
     return LB_OK;
 }

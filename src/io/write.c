@@ -5,11 +5,11 @@
 #include "io/file.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct writer {
@@ -21,9 +21,9 @@ typedef struct writer {
 static lb_status begin(writer *w, const char *path, lb_error *err) {
     lb_text name = {0};
     *w = (writer){.path = path};
-    lb_text_add(&name, "%s.XXXXXX", path);
+    lb_text_add(&name, "%s.%ld.part", path, (long)getpid());
     LB_TRY(lb_text_take(&name, &w->temporary, err));
-    const int fd = mkstemp(w->temporary);
+    const int fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd >= 0) w->out = fdopen(fd, "wb");
     if (w->out) return LB_OK;
     const lb_status s = lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(errno));
@@ -40,9 +40,6 @@ static void put(writer *w, const void *bytes, size_t count) {
 }
 
 static lb_status finish(writer *w, lb_error *err) {
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fileno(w->out), 0666 & ~mask); /* as fopen would have made it */
     bool ok = fflush(w->out) == 0 && !ferror(w->out);
     ok = fclose(w->out) == 0 && ok;
     ok = ok && rename(w->temporary, w->path) == 0;
