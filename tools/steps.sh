@@ -21,9 +21,9 @@ run_logged() { # name, command…
     set -e
 }
 
-# What a step says about itself: its last line, if it is short.
+# What a step says about itself: its last line that is not empty.
 last_line() {
-    tail -n 1 "$1" | cut -c 1-100
+    sed '/^[[:space:]]*$/d' "$1" | tail -n 1 | cut -c 1-100
 }
 
 step() { # name, command…
