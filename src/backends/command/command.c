@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* -- CMD ARGS: any program. It is called with a folder that holds case.json and in.safetensors, and writes out.safetensors there.
+ * docs/howto/judge-your-kernel.md describes the files. */
+#include "backends/device.h"
+#include "base/text.h"
+#include "base/try.h"
+#include "lastbit/io.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct command {
+    lb_device base;
+    char **argv; /* [argc + 2]: the folder comes last */
+    int argc;
+} command;
+
+static void command_close(lb_device *d) {
+    command *c = (command *)d;
+    for (int i = 0; c->argv && i < c->argc; i++) free(c->argv[i]);
+    free(c->argv);
+    free(c);
+}
+
+lb_status lb_command_open(lb_device **out, char *const *argv, lb_error *err) {
+    command *c = calloc(1, sizeof *c);
+    if (!c) return lb_fail(err, LB_E_MEMORY, argv[0], "no memory");
+    int argc = 0;
+    while (argv[argc]) argc++;
+    c->argv = calloc((size_t)argc + 2, sizeof *c->argv);
+    bool ok = c->argv != NULL;
+    for (; ok && c->argc < argc; c->argc++) ok = (c->argv[c->argc] = strdup(argv[c->argc])) != NULL;
+    if (!ok) {
+        command_close(&c->base);
+        return lb_fail(err, LB_E_MEMORY, argv[0], "no memory");
+    }
+    *out = &c->base;
+    return LB_OK;
+}
+
+static bool command_can(const lb_device *d, const lb_case *x, const char **why_not) {
+    (void)d;
+    (void)x;
+    (void)why_not;
+    return true; /* the program says itself what it cannot do */
+}
+
+/* ---- the folder ---------------------------------------------------------------------------------------------------------- */
+
+static const char *const files[] = {"case.json", "in.safetensors", "out.safetensors", "log"};
+
+static void path_in(char *out, size_t size, const char *folder, const char *file) {
+    snprintf(out, size, "%s/%s", folder, file);
+}
+
+static void remove_folder(const char *folder) {
+    char path[600];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        path_in(path, sizeof path, folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder); /* stays where the program left files of its own */
+}
+
+static lb_status write_case(const char *folder, const lb_case *x, lb_error *err) {
+    char path[600];
+    path_in(path, sizeof path, folder, "case.json");
+    json_t *j = json_pack("{s:s, s:I, s:I, s:I, s:s, s:s, s:s, s:b, s:s, s:s}", "op", x->op, "m", (json_int_t)lb_case_m(x), "n",
+                          (json_int_t)lb_case_n(x), "k", (json_int_t)lb_case_k(x), "in", x->a.format->name, "in_b", x->b.format->name,
+                          "out", x->out->name, "tb", (int)x->b_transposed, "inputs", "in.safetensors", "output", "out.safetensors");
+    if (x->c.codes) json_object_set_new(j, "acc", json_string(x->c.format->name));
+    const bool ok = j && json_dump_file(j, path, JSON_INDENT(1)) == 0;
+    json_decref(j);
+    return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(errno));
+}
+
+/* The file's type for a format: its own where safetensors has it, else unsigned codes of its width. */
+static lb_tensor tensor_of(const char *name, const lb_mat *m, const void *codes, size_t bytes) {
+    static const char *const plain[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+    const lb_dtype *own = lb_dtype_find(m->format->name);
+    const bool has = own && *own->safetensors && own->format == (int)m->format->id;
+    return (lb_tensor){.name = name,
+                       .dtype = has ? own : lb_dtype_find(plain[m->format->bytes]),
+                       .rank = 2,
+                       .shape = {m->rows, m->cols},
+                       .data = codes,
+                       .bytes = bytes};
+}
+
+static lb_status write_inputs(const char *folder, const lb_case *x, lb_error *err) {
+    const struct {
+        const char *name;
+        const lb_mat *m;
+    } operands[] = {{"a", &x->a}, {"b", &x->b}, {"c", &x->c}};
+    lb_tensor tensors[3];
+    void *owned[3] = {NULL};
+    size_t count = 0;
+    lb_status s = LB_OK;
+    for (size_t i = 0; s == LB_OK && i < 3; i++) {
+        size_t bytes;
+        if (!operands[i].m->codes) continue;
+        s = lb_pack_mat(operands[i].m, &owned[count], &bytes, err);
+        if (s == LB_OK) tensors[count] = tensor_of(operands[i].name, operands[i].m, owned[count], bytes);
+        count++;
+    }
+    char path[600];
+    path_in(path, sizeof path, folder, "in.safetensors");
+    const char *const metadata[] = {"a_format",        x->a.format->name, "b_format",
+                                    x->b.format->name, "c_format",        x->c.codes ? x->c.format->name : "none"};
+    if (s == LB_OK) s = lb_safetensors_write(path, tensors, count, metadata, 3, err);
+    for (size_t i = 0; i < 3; i++) free(owned[i]);
+    return s;
+}
+
+static lb_status read_output(const lb_device *d, const char *folder, const lb_case *x, void *y, lb_error *err) {
+    char spec[600];
+    lb_operand o;
+    lb_error why = {0};
+    path_in(spec, sizeof spec, folder, "out.safetensors:d");
+    if (lb_operand_open(&o, spec, x->out, NULL, &why) != LB_OK) {
+        path_in(spec, sizeof spec, folder, "out.safetensors");
+        if (access(spec, F_OK) != 0) return lb_fail(err, LB_E_DEVICE, d->name, "the program wrote no out.safetensors");
+        return lb_fail(err, LB_E_DEVICE, d->name, "out.safetensors: %s", why.message);
+    }
+    lb_status s = LB_OK;
+    if (o.mat.rows != lb_case_m(x) || o.mat.cols != lb_case_n(x))
+        s = lb_fail(err, LB_E_DEVICE, d->name, "out.safetensors: d is %zux%zu; the case is %zux%zu", o.mat.rows, o.mat.cols, lb_case_m(x),
+                    lb_case_n(x));
+    else
+        memcpy(y, o.mat.codes, o.mat.rows * o.mat.cols * (size_t)o.mat.format->bytes);
+    lb_operand_close(&o);
+    return s;
+}
+
+/* ---- the program ----------------------------------------------------------------------------------------------------------- */
+
+/* In the child: its output goes to a log in the folder; exec failing is told by exit code 127. */
+static void become_program(char **argv, const char *folder) {
+    char path[600];
+    path_in(path, sizeof path, folder, "log");
+    const int log = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setenv("LASTBIT_CASE", folder, 1);
+    if (log >= 0 && null >= 0) {
+        dup2(null, STDIN_FILENO);
+        dup2(log, STDOUT_FILENO);
+        dup2(log, STDERR_FILENO);
+        execvp(argv[0], argv);
+        dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
+    }
+    _exit(127);
+}
+
+/* The last line that the program printed, without its end. */
+static void last_line(const char *folder, char *out, size_t size) {
+    char path[600], line[400];
+    path_in(path, sizeof path, folder, "log");
+    FILE *f = fopen(path, "r");
+    out[0] = 0;
+    while (f && fgets(line, sizeof line, f)) {
+        line[strcspn(line, "\r\n")] = 0;
+        if (line[0]) snprintf(out, size, ": %s", line);
+    }
+    if (f) fclose(f);
+}
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static lb_status run_program(command *c, const char *folder, double timeout_seconds, lb_error *err) {
+    char said[420];
+    int status = 0;
+    const double end = now() + timeout_seconds;
+    const pid_t pid = fork();
+    if (pid < 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "cannot start a process: %s", strerror(errno));
+    if (pid == 0) become_program(c->argv, folder);
+    pid_t done;
+    while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now() < end) nanosleep(&(struct timespec){0, 2000000}, NULL);
+    kill(-pid, SIGKILL); /* the program, or what it left running */
+    if (done == 0) {
+        kill(pid, SIGKILL); /* it may not lead its group yet */
+        waitpid(pid, &status, 0);
+        return lb_fail(err, LB_E_TIMEOUT, c->base.name, "no answer in %g s (--timeout)", timeout_seconds);
+    }
+    last_line(folder, said, sizeof said);
+    if (WIFSIGNALED(status))
+        return lb_fail(err, LB_E_DEVICE, c->base.name, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)), said);
+    if (WEXITSTATUS(status) == 127) return lb_fail(err, LB_E_NAME, c->base.name, "cannot be run%s", said);
+    if (WEXITSTATUS(status) != 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "exit code %d%s", WEXITSTATUS(status), said);
+    return LB_OK;
+}
+
+static lb_status command_run(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err) {
+    command *c = (command *)d;
+    const char *base = getenv("TMPDIR");
+    char folder[512];
+    if (snprintf(folder, sizeof folder, "%s/lastbit.XXXXXX", base && *base ? base : "/tmp") >= (int)sizeof folder || !mkdtemp(folder))
+        return lb_fail(err, LB_E_FILE, folder, "no folder for the case: %s", strerror(errno));
+    c->argv[c->argc] = folder;
+    lb_status s = write_case(folder, x, err);
+    if (s == LB_OK) s = write_inputs(folder, x, err);
+    if (s == LB_OK) s = run_program(c, folder, timeout_seconds, err);
+    if (s == LB_OK) s = read_output(d, folder, x, y, err);
+    c->argv[c->argc] = NULL;
+    remove_folder(folder);
+    return s;
+}
+
+const lb_backend lb_backend_command = {
+    "command",   "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",
+    NULL,        command_can,
+    command_run, command_close};
