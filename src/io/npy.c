@@ -61,8 +61,8 @@ static bool take_word(scanner *s, const char *word) {
 }
 
 static lb_status take_descr(scanner *s, header *h) {
-    const char *text;
-    size_t length;
+    const char *text = "";
+    size_t length = 0;
     skip_space(s);
     if (s->p < s->end && *s->p == '[') return bad(s, "structured types are not read");
     LB_TRY(take_string(s, &text, &length));
@@ -104,8 +104,8 @@ static lb_status take_shape(scanner *s, header *h) {
 }
 
 static lb_status take_field(scanner *s, header *h) {
-    const char *key;
-    size_t n;
+    const char *key = "";
+    size_t n = 0;
     LB_TRY(take_string(s, &key, &n));
     if (!take(s, ':')) return bad(s, "a colon should stand here");
     const struct {
