@@ -167,7 +167,8 @@ static lb_status judge_element(tally *t, size_t row, size_t col, double row_rms,
     t->counts.not_written += unwritten;
     if (wrong && v.ratio <= 0) v.ratio = DBL_MIN; /* other bits of the same value, as +0 and -0 */
     if (!t->first.present && wrong) t->first = element_at(t, row, col, &v, row_rms);
-    if (!t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v.ratio > t->worst_ratio)) {
+    const bool differs = wrong || !exact || v.ratio > 0;
+    if (differs && (!t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v.ratio > t->worst_ratio))) {
         t->worst = element_at(t, row, col, &v, row_rms);
         t->worst_ratio = v.ratio;
         t->worst_is_wrong = wrong;

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void add_number(lb_text *t, const char *before, double x) {
     lb_text_add(t, "%s", before);
@@ -42,13 +43,25 @@ static void add_line(lb_text *t, const char *label, const char *value) {
     if (*value) lb_text_add(t, "  %-10s %s\n", label, value);
 }
 
+/* The keys of the open edges, "D1 D2 D5": the record and `lastbit units --json` have the sentences. */
+static void add_open_edges(lb_text *t, const char *open) {
+    const char *before = "  open       ";
+    for (const char *p = strchr(open, 'D'); p; p = strchr(p + 1, 'D')) {
+        const size_t digits = strspn(p + 1, "0123456789");
+        if (!digits || p[1 + digits] != ':') continue;
+        lb_text_add(t, "%s%.*s", before, (int)digits + 1, p);
+        before = " ";
+    }
+    if (*before && before[1] == 0) lb_text_add(t, " (docs/open-edges.md: what no recording settles, and the choice taken)\n");
+}
+
 static void add_unit(lb_text *t, const lb_record *r) {
     if (!*r->unit_name) return;
     const uint64_t n = r->counts.compared, differ = n - r->counts.exact;
     lb_text_add(t, "  exact:     %" PRIu64 "/%" PRIu64, r->counts.exact, n);
     if (differ) lb_text_add(t, ", %" PRIu64 " differ", differ);
     lb_text_add(t, "\n  unit       %s, %s: %s [%s]\n", r->unit_name, lb_evidence_name(r->unit_evidence), r->unit_note, r->unit_source);
-    add_line(t, "open", r->unit_open);
+    add_open_edges(t, r->unit_open);
 }
 
 static void add_contract(lb_text *t, const lb_record *r) {
