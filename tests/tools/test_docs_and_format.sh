@@ -24,7 +24,7 @@ expect() { # exit code, words, command…
 }
 
 # ---- tables: a command that prints two rows
-printf '#!/bin/sh\n[ "$1" = formats ] && echo %s\n' "'"'[{"name":"bf16","man bits":7,"alias":null},{"name":"a|b","man bits":8,"alias":["x","y"]}]'"'" \
+printf '#!/bin/sh\n[ "$1" = formats ] && echo %s\n' "'"'[{"name":"bf16","man bits":7},{"name":"a|b","man bits":8,"alias":["x","y"]}]'"'" \
     >build/release/lastbit
 chmod +x build/release/lastbit
 printf '# A page\n\n<!-- table: formats name "man bits" alias -->\n| old |\n<!-- end table -->\n\nThe end.\n' >docs/formats.md
@@ -35,6 +35,8 @@ expect 0 '| a\|b | 8 | x y |' cat docs/formats.md
 expect 0 "The end." cat docs/formats.md
 printf '<!-- table: nonsense -->\n<!-- end table -->\n' >docs/other.md
 expect 1 "lastbit nonsense --json: exit 1" tools/gen_docs --check
+printf '<!-- table: formats nmae -->\n<!-- end table -->\n' >docs/other.md
+expect 1 "no row has 'nmae'" tools/gen_docs --check
 rm docs/*.md
 expect 1 "0 tables" tools/gen_docs --check
 
