@@ -107,8 +107,7 @@ int cli_check(int argc, char **argv) {
         {"nan", 0, CLI_TEXT, &a.nan, "HOW", "with --unit: bits (default), or class: any NaN equals any NaN"},
         {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for a device (default 60)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
-        {"json", 0, CLI_FLAG, &a.output.json, NULL, "print the record as one line of JSON"},
-        {"junit", 0, CLI_TEXT, &a.output.junit, "FILE", "write a JUnit report too"},
+        CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
         "lastbit check A B [C] (--actual D | --on DEVICE | -- CMD ARGS) [--unit UNIT] [--contract NAME] [options]",

@@ -42,9 +42,15 @@ int cli_parse(const cli_usage *usage, int argc, char **argv, char **args, int *c
 /* ---- output -------------------------------------------------------------------------------------------------------- */
 
 typedef struct cli_output {
-    bool json;
+    bool json, brief;
     const char *junit; /* file, or NULL */
 } cli_output;
+
+#define CLI_OUTPUT_OPTIONS(o)                                                                                                              \
+    {"json", 0, CLI_FLAG, &(o).json, NULL, "print records as lines of JSON (docs/result-schema.md)"},                                      \
+        {"brief", 0, CLI_FLAG, &(o).brief, NULL, "print the verdict, the reason and the first wrong element only"}, {                      \
+        "junit", 0, CLI_TEXT, &(o).junit, "FILE", "write a JUnit report too"                                                               \
+    }
 
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);

@@ -80,8 +80,7 @@ int cli_grade(int argc, char **argv) {
         {"shape", 0, CLI_TEXT, &a.shape, "ROWSxCOLS", "the files are raw little-endian elements; REFERENCE has this shape"},
         {"dtype", 0, CLI_TEXT, &a.dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
-        {"json", 0, CLI_FLAG, &a.output.json, NULL, "print the record as one line of JSON"},
-        {"junit", 0, CLI_TEXT, &a.output.junit, "FILE", "write a JUnit report too"},
+        CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
         "lastbit grade ACTUAL REFERENCE --contract NAME --k N [options]",

@@ -139,8 +139,7 @@ int cli_judge(int argc, char **argv) {
     const cli_option options[] = {
         {"seed", 0, CLI_COUNT, &seed, "N", "as given to gen (default 1)"},
         {"count", 0, CLI_COUNT, &lines, "N", "as given to gen (default 1000)"},
-        {"json", 0, CLI_FLAG, &output.json, NULL, "print the record as one line of JSON"},
-        {"junit", 0, CLI_TEXT, &output.junit, "FILE", "write a JUnit report too"},
+        CLI_OUTPUT_OPTIONS(output),
     };
     const cli_usage usage = {
         "lastbit judge dot:UNIT [FILE|-] [--count N] [--seed N]",

@@ -33,7 +33,9 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count) 
     lb_status s = verdicts ? LB_OK : lb_fail(&err, LB_E_MEMORY, "", "no memory for the report");
     for (size_t i = 0; s == LB_OK && i < count; i++) {
         char *text;
-        s = output->json ? lb_record_to_json(records[i], &text, &err) : lb_report_text(records[i], color_wanted(), &text, &err);
+        s = output->json    ? lb_record_to_json(records[i], &text, &err)
+            : output->brief ? lb_report_brief(records[i], color_wanted(), &text, &err)
+                            : lb_report_text(records[i], color_wanted(), &text, &err);
         if (s != LB_OK) break;
         printf("%s%s", text, output->json ? "\n" : "");
         free(text);

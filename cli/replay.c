@@ -36,8 +36,7 @@ static int replay_all(char **files, int count, const cli_output *output) {
 
 int cli_replay(int argc, char **argv) {
     cli_output output = {0};
-    const cli_option options[] = {{"json", 0, CLI_FLAG, &output.json, NULL, "print records as lines of JSON"},
-                                  {"junit", 0, CLI_TEXT, &output.junit, "FILE", "write a JUnit report too"}};
+    const cli_option options[] = {CLI_OUTPUT_OPTIONS(output)};
     const cli_usage usage = {
         "lastbit replay FILE…",
         "Replay recordings of real hardware (dot/1) against the model of their unit, word for word, and say what each\n"

@@ -13,6 +13,9 @@ extern "C" {
  *  color: ANSI colours on the verdict. *out is the caller's to free(). errors LB_E_MEMORY */
 lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *err);
 
+/** The first lines of it: verdict, reason, cause, the unit's exact count, the first wrong element. *out is the caller's to free(). */
+lb_status lb_report_brief(const lb_record *r, bool color, char **out, lb_error *err);
+
 /** One JUnit document of all records: failure for FAIL, error for UNPROVEN, skipped for SKIP. *out is the caller's to free(). */
 lb_status lb_report_junit(const lb_record *const *records, size_t count, char **out, lb_error *err);
 

@@ -55,12 +55,17 @@ static void add_open_edges(lb_text *t, const char *open) {
     if (*before && before[1] == 0) lb_text_add(t, " (docs/open-edges.md: what no recording settles, and the choice taken)\n");
 }
 
-static void add_unit(lb_text *t, const lb_record *r) {
+static void add_exact(lb_text *t, const lb_record *r) {
     if (!*r->unit_name) return;
     const uint64_t n = r->counts.compared, differ = n - r->counts.exact;
     lb_text_add(t, "  exact:     %" PRIu64 "/%" PRIu64, r->counts.exact, n);
     if (differ) lb_text_add(t, ", %" PRIu64 " differ", differ);
-    lb_text_add(t, "\n  unit       %s, %s: %s [%s]\n", r->unit_name, lb_evidence_name(r->unit_evidence), r->unit_note, r->unit_source);
+    lb_text_add(t, "\n");
+}
+
+static void add_unit(lb_text *t, const lb_record *r) {
+    if (!*r->unit_name) return;
+    lb_text_add(t, "  unit       %s, %s: %s [%s]\n", r->unit_name, lb_evidence_name(r->unit_evidence), r->unit_note, r->unit_source);
     add_open_edges(t, r->unit_open);
 }
 
@@ -147,6 +152,7 @@ lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *e
     add_headline(&t, r, color);
     add_line(&t, "reason", r->reason);
     add_line(&t, "cause", r->cause);
+    add_exact(&t, r);
     add_unit(&t, r);
     add_contract(&t, r);
     add_counts(&t, r);
@@ -158,5 +164,15 @@ lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *e
     add_timing(&t, r);
     add_line(&t, "machine", r->environment);
     if (r->verdict != LB_PASS) add_line(&t, "rerun", r->rerun);
+    return lb_text_take(&t, out, err);
+}
+
+lb_status lb_report_brief(const lb_record *r, bool color, char **out, lb_error *err) {
+    lb_text t = {0};
+    add_headline(&t, r, color);
+    add_line(&t, "reason", r->reason);
+    add_line(&t, "cause", r->cause);
+    add_exact(&t, r);
+    if (r->counts.wrong) add_element(&t, r, "first", &r->first);
     return lb_text_take(&t, out, err);
 }
