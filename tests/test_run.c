@@ -64,6 +64,12 @@ static void the_units_own_output_is_exact_and_one_bit_off_is_found_where_it_is(v
     assert_int_equal(r->first.row * 100 + r->first.col, 307);
     assert_true(r->worst.ulp == 1);
     lb_record_close(r);
+    p.d[9 * N + 2] ^= 0x10; /* a later one that is further off */
+    r = check(&p);
+    assert_int_equal(r->first.row * 100 + r->first.col, 307);
+    assert_int_equal(r->worst.row * 100 + r->worst.col, 902);
+    assert_true(r->worst.ulp == 16);
+    lb_record_close(r);
 }
 
 static void with_a_contract_other_bits_are_legal_and_far_ones_wrong(void **state) {

@@ -68,7 +68,7 @@ static verdict_of_one judge_values(const tally *t, uint64_t actual, uint64_t ref
     verdict_of_one v = {.ulp = ulp_between(t, actual, reference), .abs_error = fabs(a - r)};
     const double floor = c ? lb_contract_floor(c, t->in->k, row_rms) : 0, max_ulp = c ? c->max_ulp : 0;
     v.over_ulp = !(v.ulp <= max_ulp);
-    v.ratio = fmin(ratio_of(v.ulp, max_ulp), isnan(v.abs_error) ? INFINITY : ratio_of(v.abs_error, floor));
+    v.ratio = !c ? v.ulp : fmin(ratio_of(v.ulp, max_ulp), isnan(v.abs_error) ? INFINITY : ratio_of(v.abs_error, floor));
     v.legal = v.ulp <= max_ulp || v.abs_error <= floor;
     v.flip = c && signs_differ(a, r) && fabs(r) < c->sign_flip_band && (!c->classes_first || a != r);
     if (v.flip && !c->flips_graded) {
