@@ -100,7 +100,8 @@ static void malformed_safetensors_are_refused_with_the_place(void **state) {
         {__LINE__, "{\"a\":" T("[4]", 16, 0) "}", 16, "do not lie"},
         {__LINE__, "{\"a\":" T("[-4]", 0, 16) "}", 16, "whole number"},
         {__LINE__, "{\"a\":" T("[4.0]", 0, 16) "}", 16, "whole number"},
-        {__LINE__, "{\"a\":" T("[4294967296,4294967296,4294967296]", 0, 0) "}", 0, "wants"}, /* the product wraps to 0 */
+        {__LINE__, "{\"a\":" T("[4294967296,4294967296,4294967296]", 0, 0) "}", 0, "too large"}, /* the product wraps to 0 */
+        {__LINE__, "{\"a\":" T("[1152921504606846976,0]", 0, 0) "}", 0, "too large"},            /* empty, but with rows without end */
         {__LINE__, "{\"a\":" T("[1,1,1,1,1,1,1,1,1]", 0, 4) "}", 4, "eight"},
         {__LINE__, "{\"a\":{\"dtype\":\"F5\",\"shape\":[],\"data_offsets\":[0,4]}}", 4, "F5"},
         {__LINE__, "{\"a\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4],\"x\":1}}", 4, "no others"},
@@ -163,7 +164,7 @@ static void malformed_npy_is_refused_with_the_place(void **state) {
     } rows[] = {
         {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 23, "wants 24"},
         {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }", 25, "wants 24"},
-        {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 0, "wants"},
+        {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (4294967296, 4294967296), }", 0, "too large"},
         {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999), }", 0, "too large"},
         {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (3), }", 12, "comma"},
         {__LINE__, "{'descr': '<f4', 'fortran_order': False, 'shape': (-3,), }", 12, "dimension"},

@@ -18,6 +18,12 @@ static const lb_dtype dtypes[] = {
 
 enum { DTYPE_COUNT = sizeof dtypes / sizeof dtypes[0] };
 
+static const char dtype_names[] =
+#define LB_DTYPE(name, safetensors, npy, bytes, format) " " name
+#include "io/dtypes.def"
+#undef LB_DTYPE
+    ;
+
 const lb_dtype *lb_dtype_find(const char *name) {
     for (size_t i = 0; i < DTYPE_COUNT; i++)
         if (strcmp(dtypes[i].name, name) == 0) return &dtypes[i];
@@ -42,14 +48,18 @@ size_t lb_tensor_count(const lb_tensor *t) {
     return n;
 }
 
+/* A file of a hundred bytes can say [2^60, 0]; a loop over such rows would not end. */
+static const size_t most_empty = (size_t)1 << 31;
+
 bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t *out) {
-    *out = element_bytes;
-    bool zero = false;
-    for (int i = 0; i < rank; i++) zero = zero || shape[i] == 0;
-    for (int i = 0; i < rank && !zero; i++)
-        if (__builtin_mul_overflow(*out, shape[i], out)) return false;
-    if (zero) *out = 0;
-    return true;
+    bool empty = false;
+    size_t bytes = element_bytes;
+    for (int i = 0; i < rank; i++) {
+        empty = empty || shape[i] == 0;
+        if (__builtin_mul_overflow(bytes, shape[i] ? shape[i] : 1, &bytes)) return false;
+    }
+    *out = empty ? 0 : bytes;
+    return !empty || bytes <= most_empty;
 }
 
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
@@ -76,8 +86,9 @@ static lb_status read_whole(lb_file *f, size_t most, lb_error *err) {
     if (strcmp(f->path, "-") == 0) return read_stream(f, stdin, 0, most, err);
     if (stat(f->path, &st) != 0) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode)) return lb_fail(err, LB_E_FILE, f->path, "is a folder");
+    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) return lb_fail(err, LB_E_FILE, f->path, "is neither a file nor a pipe");
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > most) return lb_fail(err, LB_E_FILE, f->path, "larger than %zu bytes", most);
-    FILE *in = fopen(f->path, "rb");
+    FILE *in = fopen(f->path, "rbe");
     if (!in) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
     const lb_status s = read_stream(f, in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, most, err);
     fclose(in);
@@ -96,7 +107,7 @@ static lb_status parse_raw(lb_file *f, const lb_file_options *o, lb_error *err) 
     const lb_dtype *type = lb_dtype_find(o->raw_dtype);
     size_t want, shape[LB_MAX_RANK] = {0};
     int rank = o->raw_rank;
-    if (!type) return lb_fail(err, LB_E_ARG, o->raw_dtype, "no such storage type; f64 f32 f16 bf16 e4m3 e5m2 i8 u8 u16 u32 u64 … are");
+    if (!type) return lb_fail(err, LB_E_ARG, o->raw_dtype, "no such storage type; there are%s", dtype_names);
     if (rank < 0 || rank > LB_MAX_RANK) return lb_fail(err, LB_E_ARG, f->path, "rank %d; at most %d", rank, LB_MAX_RANK);
     if (rank == 0) {
         rank = 1;
@@ -104,8 +115,8 @@ static lb_status parse_raw(lb_file *f, const lb_file_options *o, lb_error *err) 
     } else {
         memcpy(shape, o->raw_shape, (size_t)rank * sizeof *shape);
     }
-    if (!lb_shape_bytes(shape, rank, (size_t)type->bytes, &want) || want != f->size)
-        return lb_fail(err, LB_E_FILE, f->path, "%zu bytes; the shape and type given want %zu", f->size, want);
+    if (!lb_shape_bytes(shape, rank, (size_t)type->bytes, &want)) return lb_fail(err, LB_E_FILE, f->path, "the shape given is too large");
+    if (want != f->size) return lb_fail(err, LB_E_FILE, f->path, "%zu bytes; the shape and type given want %zu", f->size, want);
     LB_TRY(lb_file_reserve(f, 1, f->size, err));
     if (f->size) memcpy(f->data, f->bytes, f->size);
     f->tensors[0] = (lb_tensor){.name = "", .dtype = type, .rank = rank, .data = f->data, .bytes = f->size};

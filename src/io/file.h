@@ -27,7 +27,8 @@ enum { LB_DATA_ALIGNMENT = 64 };
 const lb_dtype *lb_dtype_by_safetensors(const char *name);
 const lb_dtype *lb_dtype_by_npy(const char *name, size_t length);
 
-/* rows of a shape times the element's bytes, false on overflow. */
+/* The product of a shape times the element's bytes. False if the dimensions other than 0 overflow it, or an empty tensor says more than
+ * 2^31 bytes with them: then no product of some of the dimensions can be trusted in a loop or an allocation. */
 bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t *out);
 
 /* Fill f from f->bytes; each leaves what it took in f, also when it fails. */

@@ -140,7 +140,11 @@ static lb_status take_dict(scanner *s, header *h) {
 /* Elements of the file in row-major order and this machine's byte order. */
 static void lay_out(const header *h, const unsigned char *from, unsigned char *to, size_t count) {
     const size_t width = (size_t)h->dtype->bytes;
-    const bool swap = h->order == '>';
+    const bool swap = h->order == '>' && width > 1;
+    if (!swap && !h->fortran) {
+        if (count) memcpy(to, from, count * width);
+        return;
+    }
     size_t index[LB_MAX_RANK] = {0};
     for (size_t i = 0; i < count; i++) { /* i counts row-major; index is its position */
         size_t at = i;
@@ -169,7 +173,9 @@ lb_status lb_parse_npy(lb_file *f, lb_error *err) {
     header h = {0};
     LB_TRY(take_dict(&s, &h));
     size_t want, have = f->size - start - length;
-    if (!lb_shape_bytes(h.shape, h.rank, (size_t)h.dtype->bytes, &want) || want != have)
+    if (!lb_shape_bytes(h.shape, h.rank, (size_t)h.dtype->bytes, &want))
+        return lb_fail(err, LB_E_FILE, f->path, "byte %zu: the header's shape is too large", start);
+    if (want != have)
         return lb_fail(err, LB_E_FILE, f->path, "byte %zu: the shape wants %zu bytes of data; the file has %zu", start + length, want,
                        have);
     LB_TRY(lb_file_reserve(f, 1, want, err));

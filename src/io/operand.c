@@ -51,8 +51,8 @@ static void fold(const lb_tensor *t, size_t *rows, size_t *cols) {
 static bool holds_codes(const lb_tensor *t, const lb_format *f) {
     if (t->dtype->format == (int)f->id) return true;
     if (f->id == LB_TF32 && t->dtype->format == LB_F32) return true;
-    const bool plain = t->dtype->name[0] == 'u' || t->dtype->name[0] == 'v';
-    return plain && t->dtype->format < 0 && t->dtype->bytes == f->bytes;
+    const bool plain = t->dtype->format < 0 && !strchr("ib", t->dtype->name[0]); /* signed integers and truth values are no codes */
+    return plain && t->dtype->bytes == f->bytes;
 }
 
 /* Bits that the format has not, as in a 4-bit code of 0x1f. */
@@ -105,8 +105,8 @@ static lb_status take(lb_operand *out, const lb_tensor *t, const lb_format *f, c
         return check_codes(&out->mat, spec, err);
     }
     if (!named || named->special == LB_SPECIAL_INT)
-        return lb_fail(err, LB_E_FORMAT, spec, "%s elements are no codes of %s, which are %d bytes wide", t->dtype->name, f->name,
-                       f->bytes);
+        return lb_fail(err, LB_E_FORMAT, spec, "%s elements are neither floats nor codes of %s, which are unsigned, %d bytes wide",
+                       t->dtype->name, f->name, f->bytes);
     return convert(out, t, f, spec, err);
 }
 

@@ -55,7 +55,8 @@ static lb_status read_entry(const lb_file *f, const char *name, const json_t *j,
         return lb_fail(err, LB_E_FILE, f->path, "tensor \"%.64s\": data_offsets [%zu, %zu] do not lie in the %zu bytes of data", name,
                        e->begin, e->end, data_size);
     size_t want;
-    if (!lb_shape_bytes(e->shape, e->rank, (size_t)e->dtype->bytes, &want) || want != e->end - e->begin)
+    if (!lb_shape_bytes(e->shape, e->rank, (size_t)e->dtype->bytes, &want)) return bad_tensor(f, name, err, "its shape is too large");
+    if (want != e->end - e->begin)
         return lb_fail(err, LB_E_FILE, f->path, "tensor \"%.64s\": its shape wants %zu bytes, its data_offsets hold %zu", name, want,
                        e->end - e->begin);
     return LB_OK;
@@ -77,10 +78,12 @@ static lb_status read_metadata(lb_file *f, json_t *j, lb_error *err) {
     return LB_OK;
 }
 
+/* Empty tensors may share a place; their names order them. */
 static int by_place(const void *a, const void *b) {
     const entry *x = a, *y = b;
     if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
-    return (x->end > y->end) - (x->end < y->end);
+    if (x->end != y->end) return x->end < y->end ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
 /* Every byte of the data belongs to exactly one tensor: no hole, no overlap, nothing behind the last. */

@@ -5,48 +5,52 @@
 #include "io/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 typedef struct writer {
     const char *path;
     char *temporary;
     FILE *out;
+    int why; /* errno of the first failure */
 } writer;
 
+enum { MOST_TRIES = 100 };
+
+/* Under a name that nobody else has: a thread may write the same path now, a process that was killed may have left its own. */
 static lb_status begin(writer *w, const char *path, lb_error *err) {
-    lb_text name = {0};
+    struct stat st;
+    int why = 0;
     *w = (writer){.path = path};
-    lb_text_add(&name, "%s.%ld.part", path, (long)getpid());
-    LB_TRY(lb_text_take(&name, &w->temporary, err));
-    const int fd = open(w->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0) w->out = fdopen(fd, "wb");
-    if (w->out) return LB_OK;
-    const lb_status s = lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(errno));
-    if (fd >= 0) {
-        close(fd);
-        unlink(w->temporary);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return lb_fail(err, LB_E_FILE, path, "cannot be written: it is no regular file");
+    for (int i = 0; i < MOST_TRIES; i++) {
+        lb_text name = {0};
+        lb_text_add(&name, "%s.%ld-%d.part", path, (long)getpid(), i);
+        LB_TRY(lb_text_take(&name, &w->temporary, err));
+        w->out = fopen(w->temporary, "wbxe");
+        if (w->out) return LB_OK;
+        why = errno;
+        free(w->temporary);
+        if (why != EEXIST) break;
     }
-    free(w->temporary);
-    return s;
+    return lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(why));
 }
 
+/* A failure is kept, and told at the end. */
 static void put(writer *w, const void *bytes, size_t count) {
-    if (count) fwrite(bytes, 1, count, w->out); /* failures are asked for once, at the end */
+    if (count && !w->why && fwrite(bytes, 1, count, w->out) != count) w->why = errno;
 }
 
 static lb_status finish(writer *w, lb_error *err) {
-    bool ok = fflush(w->out) == 0 && !ferror(w->out);
-    ok = fclose(w->out) == 0 && ok;
-    ok = ok && rename(w->temporary, w->path) == 0;
-    const lb_status s = ok ? LB_OK : lb_fail(err, LB_E_FILE, w->path, "cannot be written: %s", strerror(errno));
-    if (!ok) unlink(w->temporary);
+    if (fclose(w->out) != 0 && !w->why) w->why = errno;
+    if (!w->why && rename(w->temporary, w->path) != 0) w->why = errno;
+    if (w->why) unlink(w->temporary);
     free(w->temporary);
-    return s;
+    return w->why ? lb_fail(err, LB_E_FILE, w->path, "cannot be written: %s", strerror(w->why)) : LB_OK;
 }
 
 /* ---- safetensors -------------------------------------------------------------------------------------------------------- */
