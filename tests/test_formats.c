@@ -133,6 +133,33 @@ static void directed_conversions_round_once(void **state) {
     }
 }
 
+/* A tie, and something further away than 128 bits reach. */
+static void what_lies_beyond_128_bits_still_decides_a_tie(void **state) {
+    (void)state;
+    static const struct {
+        int line;
+        double a, b;
+        lb_rounding r;
+        uint64_t want;
+    } sums[] = {
+        {__LINE__, 1 + 0x1p-24, 0x1p-200, LB_RNE, 0x3f800001},
+        {__LINE__, 1 + 0x1p-24, -0x1p-200, LB_RNE, 0x3f800000},
+        {__LINE__, 1 + 0x1.8p-23, -0x1p-200, LB_RNE, 0x3f800001}, /* the tie itself would go to the even 3f800002 */
+        {__LINE__, 1, -0x1p-200, LB_RZ, 0x3f7fffff},
+        {__LINE__, -1, 0x1p-200, LB_RU, 0xbf7fffff},
+        {__LINE__, 0x1p-200, 1, LB_RU, 0x3f800001},
+    };
+    const lb_format *f32 = lb_format_row(LB_F32);
+    for (size_t i = 0; i < sizeof sums / sizeof sums[0]; i++) {
+        const lb_encoding how = {.rounding = sums[i].r};
+        EXPECT_CODE(sums[i].line, lb_encode(f32, lb_value_add(lb_value_of(sums[i].a), lb_value_of(sums[i].b)), &how, NULL), sums[i].want);
+    }
+    /* (1 + 2^-126)(1 + 2^-24): 2^-126 is below the 128 bits that are kept */
+    const lb_value wide = lb_value_add(lb_value_of(1), lb_value_of(0x1p-126));
+    assert_false(wide.sticky);
+    EXPECT_CODE(__LINE__, lb_encode(f32, lb_value_mul(wide, lb_value_of(1 + 0x1p-24)), NULL, NULL), 0x3f800001);
+}
+
 static void flags_and_flushes_say_what_happened(void **state) {
     (void)state;
     static const struct {
@@ -283,6 +310,38 @@ static void sums_and_products_of_all_pairs_of_small_codes_are_mpfrs(void **state
     mpfr_clears(x, y, z, (mpfr_ptr)0);
 }
 
+/* Sums of two doubles some 64 binades apart are exact; their products have up to 240 bits. */
+static void products_of_wide_values_are_mpfrs(void **state) {
+    (void)state;
+    static const mpfr_rnd_t rnd[] = {MPFR_RNDN, MPFR_RNDZ, MPFR_RNDU, MPFR_RNDD};
+    static const lb_rounding ours[] = {LB_RNE, LB_RZ, LB_RU, LB_RD};
+    mpfr_t x[2], y;
+    mpfr_inits2(300, x[0], x[1], y, (mpfr_ptr)0);
+    for (uint64_t n = 0; n < 20000; n++) {
+        lb_value v[2];
+        for (int i = 0; i < 2; i++) {
+            const double high = 1 + (double)(lb_random_u64(6, 1, 2 * n + (uint64_t)i) >> 12) * 0x1p-52;
+            const double low = (double)(lb_random_u64(6, 2, 2 * n + (uint64_t)i) >> 11) * 0x1p-126 * (n % 2 ? -1 : 1);
+            v[i] = lb_value_add(lb_value_of(high), lb_value_of(low));
+            assert_false(v[i].sticky);
+            mpfr_set_d(x[i], high, MPFR_RNDN);
+            mpfr_add_d(x[i], x[i], low, MPFR_RNDN);
+        }
+        mpfr_mul(y, x[0], x[1], MPFR_RNDN);
+        /* take the leading double away, so that the bits of the middle decide */
+        const lb_value product = lb_value_mul(v[0], v[1]);
+        const double lead = mpfr_get_d(y, MPFR_RNDZ);
+        mpfr_sub_d(y, y, lead, MPFR_RNDN);
+        const lb_value rest = lb_value_add(product, lb_value_of(-lead));
+        const int m = (int)(n / 2 % 4);
+        const lb_encoding how = {.rounding = ours[m]};
+        const double got = lb_to_double(lb_format_row(LB_F64), lb_encode(lb_format_row(LB_F64), rest, &how, NULL)),
+                     want = mpfr_get_d(y, rnd[m]);
+        if (got != want) fail_msg("round %llu: got %a, MPFR says %a", (unsigned long long)n, got, want);
+    }
+    mpfr_clears(x[0], x[1], y, (mpfr_ptr)0);
+}
+
 /* f64 operands, every exponent; sums of any span and 106-bit products, rounded to each format under each mode. */
 static void seeded_f64_sums_and_products_are_rounded_once(void **state) {
     (void)state;
@@ -333,12 +392,14 @@ int main(void) {
         cmocka_unit_test(ordinals_are_monotone_with_steps_of_one),
         cmocka_unit_test(ulp_distance_is_a_count_of_steps_and_cannot_overflow),
         cmocka_unit_test(directed_conversions_round_once),
+        cmocka_unit_test(what_lies_beyond_128_bits_still_decides_a_tie),
         cmocka_unit_test(flags_and_flushes_say_what_happened),
         cmocka_unit_test(stochastic_rounding_goes_up_for_exactly_the_stated_share_of_r),
 #if LB_HAVE_MPFR
         cmocka_unit_test(every_code_up_to_16_bits_has_the_oracles_value_and_comes_back),
         cmocka_unit_test(every_rounding_is_right_at_every_midpoint_and_beside_it),
         cmocka_unit_test(sums_and_products_of_all_pairs_of_small_codes_are_mpfrs),
+        cmocka_unit_test(products_of_wide_values_are_mpfrs),
         cmocka_unit_test(seeded_f64_sums_and_products_are_rounded_once),
 #endif
     };
