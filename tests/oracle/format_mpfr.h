@@ -1,27 +1,58 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A second opinion on number formats: values by MPFR, parameters typed by hand from the formats' documents, no code of src/. */
+/* A second opinion on number formats, in MPFR: its own table, typed by hand, and values instead of bit fields.
+ * Shares no code with src/. A format is looked up by name; NULL means that its row here is still missing. */
 #ifndef ORACLE_FORMAT_MPFR_H
 #define ORACLE_FORMAT_MPFR_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <mpfr.h>
 
+typedef enum oracle_kind { O_IEEE, O_TOP_NAN, O_FNUZ, O_FINITE, O_POWERS, O_INTEGER } oracle_kind;
+
+enum { O_NO_CODE = -1 };
+
 typedef struct oracle_format {
-    int line; /* of the row */
     const char *name;
-    int bits, has_sign, man_bits, emin; /* emin: exponent of the least normal value */
-    char kind;                          /* 'i' IEEE, 't' NaN at the top, 'z' fnuz, 'n' neither, 'p' powers of two */
-    double max, min_normal, min_subnormal;
-    int inf_code, nan_code; /* -1: none */
+    int bits, sign, exp, man, bias, pad;
+    oracle_kind kind;
+    int64_t max, inf, nan; /* codes; O_NO_CODE where the format has none */
 } oracle_format;
 
-/** Row i; name NULL past the end. */
-const oracle_format *oracle_format_row(int i);
+typedef enum oracle_mode { O_RNE, O_RNA, O_RNZ, O_RNO, O_RZ, O_RU, O_RD, O_RAZ, O_ODD, O_SR } oracle_mode;
+typedef enum oracle_over { O_OVER_IEEE, O_OVER_INF, O_OVER_SAT, O_OVER_SAT_KEEP_INF, O_OVER_NAN, O_OVER_WRAP } oracle_over;
+typedef enum oracle_flush { O_KEEP, O_FLUSH_SIGNED, O_FLUSH_POSITIVE } oracle_flush;
 
-/** Value of a code, NaN and Inf included. */
-double oracle_decode(const oracle_format *f, unsigned code);
+typedef struct oracle_rule {
+    oracle_mode mode;
+    oracle_over over;
+    oracle_flush flush;
+    unsigned n; /* stochastic: bits */
+    uint64_t r; /* stochastic: the draw */
+} oracle_rule;
 
-/** x rounded to f, as a value; mode is one of "rne rna rnz rno rz ru rd raz odd". Beyond the largest finite value: that value, or
- *  Inf with x's sign, as IEEE 754 has it for the mode. */
-double oracle_round(const oracle_format *f, mpfr_t x, const char *mode);
+/* Where a value stands between two multiples of the last place: |x| = (n + fraction) * 2^q. */
+typedef struct oracle_place {
+    enum { O_IS_ZERO, O_IS_FINITE, O_IS_INF, O_IS_NAN } is;
+    bool negative, far; /* far: an integer that 62 bits do not hold */
+    uint64_t n;
+    long q;
+    int side;        /* of the fraction: 0 none, 1 below half, 2 half, 3 above half */
+    uint64_t draw32; /* floor(fraction * 2^32) */
+    uint64_t low;    /* far: floor(|x| / 2^q) modulo 2^64 */
+} oracle_place;
+
+const oracle_format *oracle_format_named(const char *name);
+
+/** x, of at least 53 bits, becomes the value of code: a number, a zero with its sign, Inf or NaN. */
+void oracle_value(const oracle_format *f, uint64_t code, mpfr_t x);
+
+/** The place of x in f; then its code under a rule. One place serves many rules. */
+oracle_place oracle_place_of(const oracle_format *f, mpfr_srcptr x);
+uint64_t oracle_code(const oracle_format *f, const oracle_place *p, const oracle_rule *rule);
+
+/** Both at once. */
+uint64_t oracle_encode(const oracle_format *f, mpfr_srcptr x, const oracle_rule *rule);
 
 #endif
