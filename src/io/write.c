@@ -53,50 +53,81 @@ static lb_status finish(writer *w, lb_error *err) {
     return w->why ? lb_fail(err, LB_E_FILE, w->path, "cannot be written: %s", strerror(w->why)) : LB_OK;
 }
 
+/* What a reader would refuse is not written. */
+static lb_status check_tensor(const char *path, const lb_tensor *t, lb_error *err) {
+    size_t want;
+    if (t->rank < 0 || t->rank > LB_MAX_RANK) return lb_fail(err, LB_E_ARG, path, "rank %d; at most %d", t->rank, LB_MAX_RANK);
+    if (!lb_shape_bytes(t->shape, t->rank, (size_t)t->dtype->bytes, &want) || want != t->bytes)
+        return lb_fail(err, LB_E_ARG, path, "tensor \"%.64s\": its shape is not that of %zu bytes", t->name, t->bytes);
+    return LB_OK;
+}
+
 /* ---- safetensors -------------------------------------------------------------------------------------------------------- */
 
-static lb_status header_of(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
-                           char **out, lb_error *err) {
-    json_t *root = json_object();
-    size_t at = 0;
-    if (metadata_count) {
-        json_t *pairs = json_object();
-        for (size_t i = 0; i < metadata_count; i++) json_object_set_new(pairs, metadata[2 * i], json_string(metadata[2 * i + 1]));
-        json_object_set_new(root, "__metadata__", pairs);
-    }
+/* False where the text is no UTF-8 or the key stands twice: then nothing was added. */
+static bool add_new(json_t *object, const char *key, json_t *value) {
+    if (!json_object_get(object, key)) return json_object_set_new(object, key, value) == 0;
+    json_decref(value);
+    return false;
+}
+
+static json_t *entry_of(const lb_tensor *t, size_t at) {
+    json_t *shape = json_array();
+    for (int d = 0; d < t->rank; d++) json_array_append_new(shape, json_integer((json_int_t)t->shape[d]));
+    return json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype->safetensors, "shape", shape, "data_offsets", (json_int_t)at,
+                     (json_int_t)(at + t->bytes));
+}
+
+static lb_status header_of(const char *path, const lb_tensor *const *tensors, size_t count, const char *const *metadata,
+                           size_t metadata_count, char **out, lb_error *err) {
+    json_t *root = json_object(), *pairs = json_object();
     bool ok = true;
+    size_t at = 0;
+    for (size_t i = 0; i < metadata_count; i++) ok = add_new(pairs, metadata[2 * i], json_string(metadata[2 * i + 1])) && ok;
+    ok = add_new(root, "__metadata__", pairs) && ok; /* also where it is empty: no tensor can take its name */
     for (size_t i = 0; i < count; i++) {
-        const lb_tensor *t = &tensors[i];
-        json_t *shape = json_array();
-        for (int d = 0; d < t->rank; d++) json_array_append_new(shape, json_integer((json_int_t)t->shape[d]));
-        ok = ok && *t->dtype->safetensors && *t->name && !json_object_get(root, t->name);
-        json_t *entry = json_pack("{s:s, s:o, s:[I, I]}", "dtype", t->dtype->safetensors, "shape", shape, "data_offsets", (json_int_t)at,
-                                  (json_int_t)(at + t->bytes));
-        ok = json_object_set_new(root, t->name, entry) == 0 && ok;
-        at += t->bytes;
+        ok = ok && *tensors[i]->dtype->safetensors && *tensors[i]->name && add_new(root, tensors[i]->name, entry_of(tensors[i], at));
+        at += tensors[i]->bytes;
     }
+    if (!metadata_count) json_object_del(root, "__metadata__");
     *out = ok ? json_dumps(root, JSON_COMPACT) : NULL;
     json_decref(root);
-    return *out ? LB_OK : lb_fail(err, LB_E_ARG, path, "a tensor has no name of its own, or a type that safetensors has not");
+    return *out ? LB_OK : lb_fail(err, LB_E_ARG, path, "a name is empty, taken or no UTF-8, or a type is one that safetensors has not");
+}
+
+/* Wide elements first: then each tensor lies at a multiple of its element's width, for programs that map the file. */
+static const lb_tensor **by_width(const lb_tensor *tensors, size_t count) {
+    const lb_tensor **ordered = calloc(count + 1, sizeof *ordered);
+    size_t n = 0;
+    for (int width = 8; ordered && width > 0; width /= 2)
+        for (size_t i = 0; i < count; i++)
+            if (tensors[i].dtype->bytes == width) ordered[n++] = &tensors[i];
+    return ordered;
+}
+
+static lb_status write_safetensors(const char *path, const char *header, const lb_tensor *const *tensors, size_t count, lb_error *err) {
+    const size_t text = strlen(header), length = (text + 7) / 8 * 8; /* the data begins at a multiple of eight */
+    unsigned char little[8];
+    writer w;
+    for (int i = 0; i < 8; i++) little[i] = (unsigned char)((uint64_t)length >> 8 * i);
+    LB_TRY(begin(&w, path, err));
+    put(&w, little, sizeof little);
+    put(&w, header, text);
+    put(&w, "       ", length - text);
+    for (size_t i = 0; i < count; i++) put(&w, tensors[i]->data, tensors[i]->bytes);
+    return finish(&w, err);
 }
 
 lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
                                lb_error *err) {
-    char *header;
-    writer w;
-    LB_TRY(header_of(path, tensors, count, metadata, metadata_count, &header, err));
-    const size_t text = strlen(header), length = (text + 7) / 8 * 8; /* the data begins at a multiple of eight */
-    unsigned char little[8];
-    for (int i = 0; i < 8; i++) little[i] = (unsigned char)((uint64_t)length >> 8 * i);
-    lb_status s = begin(&w, path, err);
-    if (s == LB_OK) {
-        put(&w, little, sizeof little);
-        put(&w, header, text);
-        put(&w, "       ", length - text);
-        for (size_t i = 0; i < count; i++) put(&w, tensors[i].data, tensors[i].bytes);
-        s = finish(&w, err);
-    }
+    char *header = NULL;
+    for (size_t i = 0; i < count; i++) LB_TRY(check_tensor(path, &tensors[i], err));
+    const lb_tensor **ordered = by_width(tensors, count);
+    lb_status s = ordered ? LB_OK : lb_fail(err, LB_E_MEMORY, path, "no memory for %zu tensors", count);
+    if (s == LB_OK) s = header_of(path, ordered, count, metadata, metadata_count, &header, err);
+    if (s == LB_OK) s = write_safetensors(path, header, ordered, count, err);
     free(header);
+    free(ordered);
     return s;
 }
 
@@ -106,6 +137,7 @@ lb_status lb_npy_write(const char *path, const lb_tensor *t, lb_error *err) {
     lb_text h = {0};
     char *header;
     writer w;
+    LB_TRY(check_tensor(path, t, err));
     if (!*t->dtype->npy) return lb_fail(err, LB_E_ARG, path, "npy has no type for %s; write its codes as unsigned", t->dtype->name);
     lb_text_add(&h, "{'descr': '%c%s', 'fortran_order': False, 'shape': (", t->dtype->bytes == 1 ? '|' : '<', t->dtype->npy);
     for (int d = 0; d < t->rank; d++) lb_text_add(&h, "%s%zu%s", d ? " " : "", t->shape[d], d + 1 < t->rank || t->rank == 1 ? "," : "");
