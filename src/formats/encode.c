@@ -130,7 +130,7 @@ static uint64_t encode_float(const lb_format *f, lb_value v, const lb_encoding *
     const cut c = cut_at(m, v.exp, v.sticky, e_used - f->man_bits, how->random_bits);
     const uint64_t n = c.n + rounds_up(c, v.negative, how);
     /* n carries the hidden bit: field e_used + bias - 1 plus n is the code, and a carry out of n moves to the next exponent by itself */
-    const int64_t magnitude = ((int64_t)(e_used + f->bias - 1) << f->man_bits) + (int64_t)n;
+    const int64_t magnitude = (int64_t)(e_used + f->bias - 1) * (INT64_C(1) << f->man_bits) + (int64_t)n;
     if (c.rest) *flags |= LB_INEXACT;
     if (magnitude < 0 || (powers && n == 0)) { /* e8m0 below its least power */
         *flags |= LB_UNDERFLOW;
