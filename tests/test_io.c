@@ -1,48 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Files: what is read, what is refused and how, and that nothing hostile gets through. */
-#include "test.h"
+#include "io_image.h"
 
-#include "lastbit/io.h"
-
-#include <dirent.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { MOST = 4096 };
-
-/* A file in memory. */
-typedef struct image {
-    unsigned char bytes[MOST];
-    size_t size;
-} image;
-
-static void add(image *f, const void *bytes, size_t n) {
-    assert_true(f->size + n <= MOST);
-    memcpy(f->bytes + f->size, bytes, n);
-    f->size += n;
-}
-
-static image safetensors_of(const char *header, size_t data_bytes) {
-    image f = {.size = 0};
-    const size_t n = strlen(header);
-    unsigned char length[8];
-    for (int i = 0; i < 8; i++) length[i] = (unsigned char)((uint64_t)n >> 8 * i);
-    add(&f, length, 8);
-    add(&f, header, n);
-    for (size_t i = 0; i < data_bytes; i++) add(&f, &(unsigned char){(unsigned char)i}, 1);
-    return f;
-}
-
-static image npy_of(int major, const char *dict, const void *data, size_t data_bytes) {
-    image f = {.size = 0};
-    const size_t n = strlen(dict);
-    const unsigned char front[] = {0x93, 'N', 'U', 'M', 'P', 'Y', (unsigned char)major, 0, (unsigned char)n, (unsigned char)(n >> 8), 0, 0};
-    add(&f, front, major == 1 ? 10 : 12);
-    add(&f, dict, n);
-    add(&f, data, data_bytes);
-    return f;
-}
 
 static lb_status parse(const image *f, lb_file **out, lb_error *err) {
     return lb_file_parse(out, f->bytes, f->size, "file", NULL, err);
@@ -225,35 +185,6 @@ static void every_truncation_is_refused_and_no_corruption_crashes(void **state) 
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------ */
 
-static char folder[64];
-
-static int make_folder(void **state) {
-    (void)state;
-    strcpy(folder, "/tmp/lastbit-test-io.XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state) {
-    (void)state;
-    char path[512];
-    DIR *d = opendir(folder);
-    struct dirent *e;
-    while (d && (e = readdir(d))) {
-        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
-        unlink(path);
-    }
-    if (d) closedir(d);
-    return rmdir(folder);
-}
-
-static const char *in_folder(const char *name) {
-    static char path[4][256];
-    static int next;
-    next = (next + 1) % 4;
-    snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
-    return path[next];
-}
-
 static void a_matrix_comes_back_from_both_kinds_of_file(void **state) {
     (void)state;
     static const lb_format_id formats[] = {LB_F64, LB_F32, LB_F16, LB_BF16, LB_E4M3, LB_E2M1, LB_TF32, LB_E8M0};
@@ -293,16 +224,6 @@ static void a_failed_write_leaves_nothing_behind(void **state) {
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------------------ */
-
-static const char *npy_file(const char *name, const char *dict, const void *data, size_t bytes) {
-    const image f = npy_of(1, dict, data, bytes);
-    const char *path = in_folder(name);
-    FILE *out = fopen(path, "wb");
-    assert_non_null(out);
-    assert_int_equal(fwrite(f.bytes, 1, f.size, out), f.size);
-    fclose(out);
-    return path;
-}
 
 static void operands_are_taken_as_codes_converted_or_refused(void **state) {
     (void)state;
