@@ -26,7 +26,7 @@ static lb_record *full_record(void) {
     r->verdict = LB_FAIL;
     lb_record_text(&r->reason, "%d of %d elements are wrong", 2, 4);
     r->counts = (lb_counts){.total = UINT64_MAX, .compared = 4, .exact = 1, .legal = 1, .wrong = 2, .nan_actual = 1, .class_mismatch = 1};
-    r->metrics = (lb_metrics){INFINITY, 1.5, NAN, 0x1.23456789abcdep-3, true};
+    r->metrics = (lb_metrics){INFINITY, 1.5, NAN, 0x1.23456789abcdep-3, 0.5, 2, true};
     r->first = (lb_element){.present = true,
                             .row = 0,
                             .col = 1,

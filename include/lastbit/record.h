@@ -52,6 +52,7 @@ typedef struct lb_element {
     double abs_error;    /* |actual - reference|; INFINITY where classes differ */
     double bound;        /* absolute tolerance at this element; 0 for word-for-word; NAN if none */
     double row_rms;      /* NAN if not used */
+    double floor;        /* accumulation floor of the contract there; NAN if not used */
     uint64_t exact_code; /* what the unit model gives, where has_exact */
     bool has_exact;
 } lb_element;
@@ -72,6 +73,7 @@ typedef struct lb_counts {
 
 typedef struct lb_metrics {
     double max_ulp, max_abs, rel_rms, rms;
+    double row_rms_least, row_rms_most; /* of the reference's rows: the scales that the floor was taken at */
     bool present;
 } lb_metrics;
 
@@ -93,9 +95,10 @@ typedef struct lb_record {
     lb_element first, worst; /* of the wrong ones; worst: of the legal ones where none is wrong */
     lb_element *outliers;    /* the first outlier_count wrong ones */
     size_t outlier_count;
-    char *cause;    /* what is known of the cause; "" if unexplained */
-    char *coverage; /* "all" or what was sampled */
-    char *rerun;    /* the command line that judges this again */
+    char *cause;     /* what is known of the cause; "" if unexplained */
+    char *reference; /* how the reference was computed, and its error */
+    char *coverage;  /* "all" or what was sampled */
+    char *rerun;     /* the command line that judges this again */
     uint64_t seed;
     bool has_seed;
     char *environment;                                                      /* "lastbit 0.1.0; Linux x86_64; …", device and driver */

@@ -23,6 +23,7 @@ typedef struct tally {
     double worst_ratio; /* of error to allowance; INFINITY where classes differ */
     bool worst_is_wrong;
     double max_ulp, max_abs, error_square, reference_square;
+    double row_rms_least, row_rms_most;
     uint64_t finite_count, nonzero; /* finite reference elements; those that are not zero */
     lb_element unfit;               /* the first element whose reference is not fit to judge it */
     double unfit_error;
@@ -116,6 +117,7 @@ static lb_element element_at(const tally *t, size_t row, size_t col, const verdi
         .abs_error = v->abs_error,
         .bound = bound_at(t, reference, row_rms),
         .row_rms = in->contract ? row_rms : NAN,
+        .floor = in->contract ? lb_contract_floor(in->contract, in->k, row_rms) : NAN,
         .has_exact = in->exact != NULL,
         .exact_code = in->exact ? lb_mat_code(in->exact, row, col) : 0,
     };
@@ -249,8 +251,15 @@ static void fill_record(const tally *t, lb_record *r) {
     r->counts = t->counts;
     r->counts.total = t->counts.compared;
     r->counts.guard_damage = guard_damage;
-    r->metrics = (lb_metrics){t->max_ulp, t->max_abs, rel_rms, t->finite_count ? sqrt(t->reference_square / (double)t->finite_count) : 0,
-                              t->counts.compared != 0};
+    r->metrics = (lb_metrics){
+        .max_ulp = t->max_ulp,
+        .max_abs = t->max_abs,
+        .rel_rms = rel_rms,
+        .rms = t->finite_count ? sqrt(t->reference_square / (double)t->finite_count) : 0,
+        .row_rms_least = t->row_rms_least,
+        .row_rms_most = t->row_rms_most,
+        .present = t->counts.compared != 0,
+    };
     r->first = t->first;
     r->worst = t->worst;
     r->out_format = t->format;
@@ -300,6 +309,8 @@ lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
     lb_status s = LB_OK;
     for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) {
         const double row_rms = row_rms_of(&t, row);
+        if (row == 0 || row_rms < t.row_rms_least) t.row_rms_least = row_rms;
+        if (row == 0 || row_rms > t.row_rms_most) t.row_rms_most = row_rms;
         for (size_t col = 0; s == LB_OK && col < in->actual.cols; col++) s = judge_element(&t, row, col, row_rms, &scratch, err);
     }
     if (s != LB_OK) {

@@ -10,7 +10,7 @@
     X(case_string) X(op) X(on) \
     X(unit_name) X(unit_source) X(unit_note) X(unit_open) \
     X(contract_name) X(contract_source) X(contract_note) \
-    X(reason) X(cause) X(coverage) X(rerun) X(environment)
+    X(reason) X(cause) X(reference) X(coverage) X(rerun) X(environment)
 
 /* Every field of lb_counts, which are also the keys of "counts". */
 #define LB_COUNT_FIELDS(X) \
@@ -19,7 +19,7 @@
     X(sign_flips) X(over_ulp) X(not_written) X(guard_damage)
 
 /* Every number of lb_metrics: keys of "metrics". */
-#define LB_METRIC_FIELDS(X) X(max_ulp) X(max_abs) X(rel_rms) X(rms)
+#define LB_METRIC_FIELDS(X) X(max_ulp) X(max_abs) X(rel_rms) X(rms) X(row_rms_least) X(row_rms_most)
 
 /* "timing": key, field. */
 #define LB_TIMING_FIELDS(X) \

@@ -124,7 +124,8 @@ static lb_status read_element(const reader *in, const json_t *j, const char *key
     LB_TRY(read_number(in, j, "ulp", false, &e->ulp));
     LB_TRY(read_number(in, j, "abs_error", false, &e->abs_error));
     LB_TRY(read_number(in, j, "bound", true, &e->bound));
-    return read_number(in, j, "row_rms", true, &e->row_rms);
+    LB_TRY(read_number(in, j, "row_rms", true, &e->row_rms));
+    return read_number(in, j, "floor", true, &e->floor);
 }
 
 static lb_status read_unit(const reader *in, const json_t *root, lb_record *r) {
@@ -210,14 +211,9 @@ static lb_status read_record(const reader *in, const json_t *root, lb_record *r)
     const struct {
         const char *key;
         char **field;
-    } texts[] = {{"case", &r->case_string},
-                 {"op", &r->op},
-                 {"on", &r->on},
-                 {"reason", &r->reason},
-                 {"cause", &r->cause},
-                 {"coverage", &r->coverage},
-                 {"rerun", &r->rerun},
-                 {"environment", &r->environment}};
+    } texts[] = {{"case", &r->case_string},  {"op", &r->op},       {"on", &r->on},
+                 {"reason", &r->reason},     {"cause", &r->cause}, {"reference", &r->reference},
+                 {"coverage", &r->coverage}, {"rerun", &r->rerun}, {"environment", &r->environment}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) LB_TRY(read_text(in, root, texts[i].key, texts[i].field));
     LB_TRY(read_choice(in, root, "verdict", verdict_at, LB_VERDICT_COUNT, &verdict));
     r->verdict = (lb_verdict)verdict;

@@ -65,11 +65,11 @@ static json_t *code_and_value(const lb_format *f, uint64_t code, double value) {
 
 static json_t *element(const lb_format *f, const lb_element *e) {
     if (!e->present) return json_null();
-    return json_pack("{s:[o,o], s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at", count(e->row), count(e->col), "actual",
+    return json_pack("{s:[o,o], s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at", count(e->row), count(e->col), "actual",
                      code_and_value(f, e->actual, e->actual_value), "reference", code_and_value(f, e->reference, e->reference_value),
                      "exact", e->has_exact && f ? code_and_value(f, e->exact_code, lb_to_double(f, e->exact_code)) : json_null(), "ulp",
                      number(e->ulp), "abs_error", number(e->abs_error), "bound", number_or_null(e->bound), "row_rms",
-                     number_or_null(e->row_rms));
+                     number_or_null(e->row_rms), "floor", number_or_null(e->floor));
 }
 
 static json_t *unit(const lb_record *r) {
@@ -117,13 +117,14 @@ static json_t *outliers(const lb_record *r) {
 }
 
 lb_status lb_record_to_json(const lb_record *r, char **out, lb_error *err) {
-    json_t *j = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                          LB_RECORD_SCHEMA, "case", text(r->case_string), "op", text(r->op), "on", text(r->on), "unit", unit(r), "contract",
-                          contract(r), "verdict", lb_verdict_name(r->verdict), "reason", text(r->reason), "counts", counts(&r->counts),
-                          "metrics", metrics(&r->metrics), "first", element(r->out_format, &r->first), "worst",
-                          element(r->out_format, &r->worst), "outliers", outliers(r), "cause", text(r->cause), "coverage",
-                          text(r->coverage), "rerun", text(r->rerun), "out", r->out_format ? json_string(r->out_format->name) : json_null(),
-                          "seed", r->has_seed ? count(r->seed) : json_null(), "environment", text(r->environment), "timing", timing(r));
+    json_t *j =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+                  LB_RECORD_SCHEMA, "case", text(r->case_string), "op", text(r->op), "on", text(r->on), "unit", unit(r), "contract",
+                  contract(r), "verdict", lb_verdict_name(r->verdict), "reason", text(r->reason), "counts", counts(&r->counts), "metrics",
+                  metrics(&r->metrics), "first", element(r->out_format, &r->first), "worst", element(r->out_format, &r->worst), "outliers",
+                  outliers(r), "cause", text(r->cause), "reference", text(r->reference), "coverage", text(r->coverage), "rerun",
+                  text(r->rerun), "out", r->out_format ? json_string(r->out_format->name) : json_null(), "seed",
+                  r->has_seed ? count(r->seed) : json_null(), "environment", text(r->environment), "timing", timing(r));
     *out = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(j);
     return *out ? LB_OK : lb_fail(err, LB_E_MEMORY, "record", "no memory to write the record");

@@ -123,12 +123,12 @@ static void add_element(lb_text *t, const lb_record *r, const char *label, const
 
 static void add_outliers(lb_text *t, const lb_record *r) {
     if (r->outlier_count < 2) return;
-    lb_text_add(t, "  the first %zu of %" PRIu64 " wrong elements:\n    %8s %8s  %-14s %-14s %10s %12s %12s\n", r->outlier_count,
-                r->counts.wrong, "row", "column", "reference", "actual", "ulp", "|ref|/rms", "allowed");
+    lb_text_add(t, "  the first %zu of %" PRIu64 " wrong elements:\n    %8s %8s  %-14s %-14s %10s %10s %10s %10s %10s\n", r->outlier_count,
+                r->counts.wrong, "row", "column", "reference", "actual", "ulp", "|ref|/rms", "row rms", "floor", "allowed");
     for (size_t i = 0; i < r->outlier_count; i++) {
         const lb_element *e = &r->outliers[i];
-        lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g %10.6g %12.4g %12.4g\n", e->row, e->col, e->reference_value, e->actual_value, e->ulp,
-                    fabs(e->reference_value) / e->row_rms, e->bound);
+        lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g %10.6g %10.4g %10.4g %10.4g %10.4g\n", e->row, e->col, e->reference_value,
+                    e->actual_value, e->ulp, fabs(e->reference_value) / e->row_rms, e->row_rms, e->floor, e->bound);
     }
 }
 
@@ -160,6 +160,7 @@ lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *e
     add_element(&t, r, "worst", &r->worst);
     add_outliers(&t, r);
     add_line(&t, "on", r->on);
+    add_line(&t, "reference", r->reference);
     add_line(&t, "coverage", r->coverage);
     add_timing(&t, r);
     add_line(&t, "machine", r->environment);

@@ -204,6 +204,16 @@ static lb_status opinions(job *j, lb_error *err) {
     return s;
 }
 
+static void say_reference(const job *j) {
+    static const char *const how[] = {
+        [LB_REFERENCE_AUTO] = "correctly rounded: f64 sums where their error bound decides the rounding, exact integers elsewhere",
+        [LB_REFERENCE_F64] =
+            "f64 sums, each within (k + 3) 2^-53 of its sum of magnitudes; elements worse than an eighth of their tolerance are unfit",
+        [LB_REFERENCE_EXACT] = "correctly rounded: exact integers",
+    };
+    lb_record_text(&j->r->reference, "%s", j->o->contract ? how[j->o->reference] : "the unit's own output");
+}
+
 static lb_status grade(job *j, lb_error *err) {
     const lb_check_options *o = j->o;
     const lb_grade_input in = {
@@ -221,6 +231,7 @@ static lb_status grade(job *j, lb_error *err) {
         .max_outliers = o->max_outliers,
     };
     const uint64_t total = (uint64_t)lb_case_m(&o->x) * lb_case_n(&o->x);
+    say_reference(j);
     lb_status s = lb_grade(&in, j->r, err);
     j->r->counts.total = total;
     return s;
