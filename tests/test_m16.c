@@ -53,22 +53,27 @@ static void the_predicate_admits_and_rejects_what_its_tests_say(void **state) {
     static const struct {
         int line;
         double actual, reference, rms;
+        int32_t ulp; /* -1: not pinned */
         bool within;
     } rows[] = {
-        {__LINE__, 96.5, 96, 39.13, true},  /* one ordinal */
-        {__LINE__, 97.5, 96, 39.13, false}, /* three */
-        {__LINE__, 71.5, 64, 39.13, false}, /* fifteen */
-        {__LINE__, 0.5, 1e-5, 39.13, false},
-        {__LINE__, -9.537e-6, -5.722e-6, 39.13, true}, /* 96 ordinals of a cancelled output */
-        {__LINE__, -1.05858e-4, -1.16348e-4, 39.13, true},
-        {__LINE__, -1.50681e-4, -1.56403e-4, 39.13, true},
-        {__LINE__, -12, 40, 23.8027, false},
-        {__LINE__, 97.5, 96, 23.8027, false},
-        {__LINE__, 0.5, 1e-4, 23.8027, false},
-        {__LINE__, 1.0234375, 1.0, 23.8027, false}, /* three ordinals near one: 28 floors and more */
+        {__LINE__, 96, 96, 39.13, 0, true},
+        {__LINE__, 96.5, 96, 39.13, 1, true},
+        {__LINE__, 97, 96, 39.13, 2, true}, /* the budget's edge */
+        {__LINE__, 97.5, 96, 39.13, 3, false},
+        {__LINE__, 71.5, 64, 39.13, 15, false},
+        {__LINE__, 0.5, 1e-5, 39.13, -1, false},
+        {__LINE__, -9.537e-6, -5.722e-6, 39.13, 96, true}, /* outputs that cancelled */
+        {__LINE__, -1.05858e-4, -1.16348e-4, 39.13, 22, true},
+        {__LINE__, -1.50681e-4, -1.56403e-4, 39.13, 6, true},
+        {__LINE__, -12, 40, 23.8027, -1, false},
+        {__LINE__, 97.5, 96, 23.8027, 3, false},
+        {__LINE__, 0.5, 1e-4, 23.8027, -1, false},
+        {__LINE__, 1.0234375, 1.0, 23.8027, 3, false}, /* three ordinals near one: 28 floors and more */
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const bool got = lb_m16_within(bf16(rows[i].actual), bf16(rows[i].reference), 5120, rows[i].rms);
+        const uint16_t actual = bf16(rows[i].actual), reference = bf16(rows[i].reference);
+        const bool got = lb_m16_within(actual, reference, 5120, rows[i].rms);
+        if (rows[i].ulp >= 0) EXPECT_CODE(rows[i].line, abs(lb_bf16_ord(actual) - lb_bf16_ord(reference)), rows[i].ulp);
         if (got != rows[i].within) fail_msg("row at %s:%d", __FILE__, rows[i].line);
         assert_true(rows[i].within || fabs(rows[i].actual - rows[i].reference) > 28 * lb_m16_floor(5120, 23.8027));
     }
@@ -88,7 +93,8 @@ static void the_round_nine_outlier_is_a_cancelled_logit(void **state) {
         assert_true(gap > LB_M16_OLD_FLOOR * rms && gap <= lb_m16_floor(5120, rms)); /* the fixed floor refused it */
         assert_true(lb_m16_within(others[i], reference, 5120, rms));
     }
-    assert_true(fabs((double)bf16_float(0xb892) - value) - 4.768e-5 < 1e-8 && fabs((double)bf16_float(0xb95a) - value) - 9.060e-5 < 1e-8);
+    assert_true(fabs(fabs((double)bf16_float(0xb892) - value) - 4.768e-5) < 1e-8);
+    assert_true(fabs(fabs((double)bf16_float(0xb95a) - value) - 9.060e-5) < 1e-8);
 }
 
 /* ---- the block comparison ------------------------------------------------------------------------------------------------------ */
@@ -161,8 +167,13 @@ static void the_originals_silent_corners_are_kept(void **state) {
     lb_m16_diff d = compare(actual, 4, reference, 5, 2, 16); /* a short actual is accepted; the last partial row has its own RMS */
     assert_true(d.over_count == 0 && d.row_count == 3 && d.row_rms[0] == 1 && d.row_rms[2] > 1e38);
     lb_m16_diff_free(&d);
-    d = compare(actual, 4, reference, 5, 0, 16); /* n = 0: one row under the block RMS */
-    assert_true(d.over_count == 0 && d.row_count == 0 && d.rms > 1e37);
+    d = compare(reference, 5, actual, 4, 2, 16); /* and so is a long one */
+    assert_true(d.over_count == 0 && d.row_count == 2);
+    lb_m16_diff_free(&d);
+    static const uint16_t plain[2] = {0x4040, 0x4080}, bent[2] = {0x4040, 0x4090};
+    d = compare(bent, 2, plain, 2, 0, 16); /* n = 0: one row, column 0, under the block RMS */
+    assert_true(d.over_count == 1 && d.row_count == 0 && d.rms == sqrt(12.5));
+    assert_true(d.over_budget[0].row == 0 && d.over_budget[0].col == 0 && d.over_budget[0].row_rms == d.rms);
     lb_m16_diff_free(&d);
     assert_int_equal(lb_m16_compare_block(actual, 3, reference, 3, 1, 16, &d, NULL), LB_OK); /* a trailing odd byte is ignored */
     assert_true(d.over_count == 0 && d.max_ulp == 0);
@@ -173,6 +184,10 @@ static void the_originals_silent_corners_are_kept(void **state) {
     static const uint16_t zeros[2] = {0, 0}, some[2] = {0x4040, 0x4080};
     d = compare(some, 2, zeros, 2, 2, 16); /* an all-zero reference: rel_rms is the plain error */
     assert_true(d.rel_rms == 5 && d.over_count == 2);
+    lb_m16_diff_free(&d);
+    static const uint16_t cold[4] = {0, 0, 0x4f00, 0x4f00}, warm[4] = {0x0003, 0x0002, 0x4f00, 0x4f00};
+    d = compare(warm, 4, cold, 4, 2, 16); /* an all-zero row keeps its ordinal budget only, hot as its neighbour may be */
+    assert_true(d.row_rms[0] == 0 && d.over_count == 1 && d.over_budget[0].ulp == 3 && d.over_budget[0].floor == 0);
     lb_m16_diff_free(&d);
     static const uint16_t nan_row[2] = {0x7fc0, 0x3f80}, ones[2] = {0x3f80, 0x3f80};
     d = compare(nan_row, 2, ones, 2, 2, 16);
