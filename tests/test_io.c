@@ -183,109 +183,6 @@ static void every_truncation_is_refused_and_no_corruption_crashes(void **state) 
     }
 }
 
-/* ---- writing ------------------------------------------------------------------------------------------------------------------ */
-
-static void a_matrix_comes_back_from_both_kinds_of_file(void **state) {
-    (void)state;
-    static const lb_format_id formats[] = {LB_F64, LB_F32, LB_F16, LB_BF16, LB_E4M3, LB_E2M1, LB_TF32, LB_E8M0};
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        for (int kind = 0; kind < 2; kind++) {
-            const lb_format *f = lb_format_row(formats[i]);
-            uint64_t codes[6] = {0};
-            lb_mat m = lb_mat_of(f, codes, 2, 3);
-            for (size_t e = 0; e < 6; e++) lb_store_code(lb_mat_at(&m, e / 3, e % 3), f->bytes, (e + 1) << f->pad_bits);
-            const char *path = in_folder(kind ? "m.npy" : "m.safetensors");
-            lb_error err = {0};
-            lb_operand o;
-            if (lb_mat_write(path, "x", &m, &err) != LB_OK || lb_operand_open(&o, path, f, NULL, &err) != LB_OK)
-                fail_msg("%s: %s", f->name, err.message);
-            assert_int_equal(o.mat.rows * 10 + o.mat.cols, 23);
-            for (size_t e = 0; e < 6; e++) EXPECT_CODE(__LINE__, lb_mat_code(&o.mat, e / 3, e % 3), lb_mat_code(&m, e / 3, e % 3));
-            lb_operand_close(&o);
-        }
-    }
-}
-
-static void a_failed_write_leaves_nothing_behind(void **state) {
-    (void)state;
-    uint32_t code = 0;
-    const lb_mat m = lb_mat_of(lb_format_row(LB_F32), &code, 1, 1);
-    lb_error err = {0};
-    assert_int_equal(lb_mat_write("/nonexistent/x.npy", "x", &m, &err), LB_E_FILE);
-    assert_int_equal(lb_mat_write(in_folder("x.txt"), "x", &m, &err), LB_E_ARG);
-    assert_int_equal(access(in_folder("x.txt"), F_OK), -1);
-    assert_int_equal(mkdir(in_folder("taken.npy"), 0700), 0);
-    assert_int_equal(lb_mat_write(in_folder("taken.npy"), "x", &m, &err), LB_E_FILE); /* renaming over a folder fails */
-    rmdir(in_folder("taken.npy"));
-    DIR *d = opendir(folder);
-    struct dirent *e;
-    while ((e = readdir(d))) assert_null(strstr(e->d_name, ".part"));
-    closedir(d);
-}
-
-/* ---- operands ------------------------------------------------------------------------------------------------------------------ */
-
-static void operands_are_taken_as_codes_converted_or_refused(void **state) {
-    (void)state;
-    static const float nice[2] = {1.5f, -0.0f}, odd[2] = {1.0f, 0.3f};
-    static const uint16_t codes[2] = {0x3fc0, 0x8000};
-    static const uint8_t bytes[2] = {0x7e, 0x1f};
-    const lb_format *bf16 = lb_format_row(LB_BF16);
-    lb_operand o;
-    lb_error err = {0};
-    assert_int_equal(
-        lb_operand_open(&o, npy_file("f.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", nice, 8), bf16, NULL, &err),
-        LB_OK);
-    assert_int_equal(o.mat.rows * 10 + o.mat.cols, 12); /* rank 1 is one row */
-    EXPECT_CODE(__LINE__, lb_mat_code(&o.mat, 0, 0), 0x3fc0);
-    EXPECT_CODE(__LINE__, lb_mat_code(&o.mat, 0, 1), 0x8000);
-    lb_operand_close(&o);
-    assert_int_equal(
-        lb_operand_open(&o, npy_file("f.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}", odd, 8), bf16, NULL, &err),
-        LB_E_FORMAT);
-    assert_non_null(strstr(err.message, "element [0,1] is 0.3"));
-    assert_non_null(strstr(err.message, "bf16 cannot hold it"));
-    static const char *const two_byte[] = {"{'descr': '<u2', 'fortran_order': False, 'shape': (2,)}",
-                                           "{'descr': '|V2', 'fortran_order': False, 'shape': (2,)}"};
-    for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(lb_operand_open(&o, npy_file("f.npy", two_byte[i], codes, 4), bf16, NULL, &err), LB_OK);
-        EXPECT_CODE(__LINE__, lb_mat_code(&o.mat, 0, 0), 0x3fc0);
-        lb_operand_close(&o);
-        assert_int_equal(lb_operand_open(&o, in_folder("f.npy"), NULL, NULL, &err), LB_E_FORMAT); /* codes of what? */
-        assert_int_equal(lb_operand_open(&o, in_folder("f.npy"), lb_format_row(LB_F32), NULL, &err), LB_E_FORMAT);
-    }
-    /* f32 data under tf32 is taken bit for bit, as the hardware takes it; a 4-bit code has four bits */
-    assert_int_equal(lb_operand_open(&o, npy_file("f.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (2,)}", odd, 8),
-                                     lb_format_row(LB_TF32), NULL, &err),
-                     LB_OK);
-    EXPECT_CODE(__LINE__, lb_mat_code(&o.mat, 0, 1), 0x3e99999a);
-    lb_operand_close(&o);
-    assert_int_equal(lb_operand_open(&o, npy_file("f.npy", "{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", bytes, 2),
-                                     lb_format_row(LB_E2M1), NULL, &err),
-                     LB_E_FORMAT);
-    assert_int_equal(lb_operand_open(&o, in_folder("f.npy"), lb_format_row(LB_E4M3), NULL, &err), LB_OK);
-    lb_operand_close(&o);
-}
-
-static void a_tensor_is_named_where_there_are_several(void **state) {
-    (void)state;
-    const image f = safetensors_of(two, 12);
-    FILE *out = fopen(in_folder("two.safetensors"), "wb");
-    lb_operand o;
-    lb_error err = {0};
-    char spec[300];
-    fwrite(f.bytes, 1, f.size, out);
-    fclose(out);
-    assert_int_equal(lb_operand_open(&o, in_folder("two.safetensors"), NULL, NULL, &err), LB_E_NAME);
-    assert_non_null(strstr(err.message, "2 tensors"));
-    snprintf(spec, sizeof spec, "%s:b", in_folder("two.safetensors"));
-    assert_int_equal(lb_operand_open(&o, spec, lb_format_row(LB_F16), NULL, &err), LB_OK);
-    lb_operand_close(&o);
-    snprintf(spec, sizeof spec, "%s:bb", in_folder("two.safetensors"));
-    assert_int_equal(lb_operand_open(&o, spec, NULL, NULL, &err), LB_E_NAME);
-    assert_non_null(strstr(err.message, "\"b\""));
-}
-
 static void raw_files_have_the_shape_that_is_said(void **state) {
     (void)state;
     static const unsigned char data[12] = {0, 0, 0x80, 0x3f};
@@ -311,10 +208,6 @@ int main(void) {
         cmocka_unit_test(npy_is_read_in_every_version_order_and_layout),
         cmocka_unit_test(malformed_npy_is_refused_with_the_place),
         cmocka_unit_test(every_truncation_is_refused_and_no_corruption_crashes),
-        cmocka_unit_test(a_matrix_comes_back_from_both_kinds_of_file),
-        cmocka_unit_test(a_failed_write_leaves_nothing_behind),
-        cmocka_unit_test(operands_are_taken_as_codes_converted_or_refused),
-        cmocka_unit_test(a_tensor_is_named_where_there_are_several),
         cmocka_unit_test(raw_files_have_the_shape_that_is_said),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
