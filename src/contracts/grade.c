@@ -31,10 +31,31 @@ typedef struct tally {
 
 /* ---- one element ---------------------------------------------------------------------------------------------------- */
 
+/* A code and its value, which tells the class too: decoded once. */
+typedef struct number {
+    uint64_t code;
+    double value;
+} number;
+
+/* What a row lends to each of its elements. */
+typedef struct scale {
+    double row_rms, floor; /* floor: 0 without a contract */
+} scale;
+
 typedef struct verdict_of_one {
     bool legal, class_mismatch, flip, over_ulp;
     double ulp, abs_error, ratio;
 } verdict_of_one;
+
+static number number_at(const lb_mat *m, size_t row, size_t col) {
+    const uint64_t code = lb_mat_code(m, row, col);
+    return (number){code, lb_to_double(m->format, code)};
+}
+
+/* The original takes NaN and Inf as numbers beyond the largest finite value. */
+static bool by_number(const lb_contract *c) {
+    return c && !c->classes_first;
+}
 
 /* The code as a number line that knows no NaN: the original's ordinal. */
 static double raw_ordinal(const lb_format *f, uint64_t code) {
@@ -48,14 +69,9 @@ static bool signs_differ(double a, double b) {
 }
 
 static double ulp_between(const tally *t, uint64_t a, uint64_t b) {
-    const lb_contract *c = t->in->contract;
-    if (c && !c->classes_first) return fabs(raw_ordinal(t->format, a) - raw_ordinal(t->format, b));
-    const uint64_t d = lb_ulp_distance(t->format, a, b);
-    return d == UINT64_MAX ? INFINITY : (double)d;
-}
-
-static bool is_number(lb_class c) {
-    return c == LB_ZERO || c == LB_FINITE;
+    if (a == b) return 0;
+    if (by_number(t->in->contract)) return fabs(raw_ordinal(t->format, a) - raw_ordinal(t->format, b));
+    return (double)lb_ulp_distance(t->format, a, b); /* of numbers or Inf: never NaN, which has no place */
 }
 
 /* x within the allowance y, as a ratio: 0/0 is within. */
@@ -63,15 +79,14 @@ static double ratio_of(double x, double y) {
     return x == 0 ? 0 : y > 0 ? x / y : INFINITY;
 }
 
-static verdict_of_one judge_values(const tally *t, uint64_t actual, uint64_t reference, double row_rms) {
+static verdict_of_one judge_values(const tally *t, number a, number r, const scale *s) {
     const lb_contract *c = t->in->contract;
-    const double a = lb_to_double(t->format, actual), r = lb_to_double(t->format, reference);
-    verdict_of_one v = {.ulp = ulp_between(t, actual, reference), .abs_error = fabs(a - r)};
-    const double floor = c ? lb_contract_floor(c, t->in->k, row_rms) : 0, max_ulp = c ? c->max_ulp : 0;
+    verdict_of_one v = {.ulp = ulp_between(t, a.code, r.code), .abs_error = fabs(a.value - r.value)};
+    const double max_ulp = c ? c->max_ulp : 0;
     v.over_ulp = !(v.ulp <= max_ulp);
-    v.ratio = !c ? v.ulp : fmin(ratio_of(v.ulp, max_ulp), isnan(v.abs_error) ? INFINITY : ratio_of(v.abs_error, floor));
-    v.legal = v.ulp <= max_ulp || v.abs_error <= floor;
-    v.flip = c && signs_differ(a, r) && fabs(r) < c->sign_flip_band && (!c->classes_first || a != r);
+    v.ratio = !c ? v.ulp : fmin(ratio_of(v.ulp, max_ulp), isnan(v.abs_error) ? INFINITY : ratio_of(v.abs_error, s->floor));
+    v.legal = v.ulp <= max_ulp || v.abs_error <= s->floor;
+    v.flip = c && signs_differ(a.value, r.value) && fabs(r.value) < c->sign_flip_band && (!c->classes_first || a.value != r.value);
     if (v.flip && !c->flips_graded) {
         v.legal = true;
         v.over_ulp = false;
@@ -80,44 +95,41 @@ static verdict_of_one judge_values(const tally *t, uint64_t actual, uint64_t ref
     return v;
 }
 
-static verdict_of_one judge_one(const tally *t, uint64_t actual, uint64_t reference, double row_rms) {
-    const lb_class a = lb_code_class(t->format, actual), r = lb_code_class(t->format, reference);
-    const bool as_numbers = t->in->contract && !t->in->contract->classes_first;
-    if (as_numbers || (is_number(a) && is_number(r))) return judge_values(t, actual, reference, row_rms);
-    const bool same = a == r && (a == LB_NAN || actual == reference); /* any NaN for NaN; Inf for the same Inf */
+static verdict_of_one judge_one(const tally *t, number a, number r, const scale *s) {
+    if (by_number(t->in->contract) || (isfinite(a.value) && isfinite(r.value))) return judge_values(t, a, r, s);
+    const bool same = a.value == r.value || (isnan(a.value) && isnan(r.value)); /* any NaN for NaN; Inf for the same Inf */
     if (same) return (verdict_of_one){.legal = true};
     return (verdict_of_one){.class_mismatch = true, .over_ulp = true, .ulp = INFINITY, .abs_error = INFINITY, .ratio = INFINITY};
 }
 
 /* The absolute tolerance at a reference: its ULP budget as a distance, or the floor, whichever is wider. */
-static double bound_at(const tally *t, uint64_t reference, double row_rms) {
+static double bound_at(const tally *t, number r, const scale *s) {
     const lb_contract *c = t->in->contract;
-    if (!c) return 0;
+    if (!c || !isfinite(r.value)) return 0;
     const lb_format *f = t->format;
-    const double floor = lb_contract_floor(c, t->in->k, row_rms), r = lb_to_double(f, reference);
-    if (!isfinite(r)) return 0;
-    const uint64_t top = lb_max_code(f) >> f->pad_bits, at = (uint64_t)fabs(raw_ordinal(f, reference)) >> f->pad_bits;
-    const uint64_t up = at + (uint64_t)c->max_ulp < top ? at + (uint64_t)c->max_ulp : top;
-    const double reach = fabs(lb_to_double(f, up << f->pad_bits) - fabs(r));
-    return floor > reach ? floor : reach;
+    const uint64_t top = lb_max_code(f) >> f->pad_bits, at = (uint64_t)fabs(raw_ordinal(f, r.code)) >> f->pad_bits;
+    const uint64_t budget = (uint64_t)c->max_ulp, down = at < budget ? 0 : at - budget, up = top - at < budget ? down : at + budget;
+    const double reach =
+        fabs(lb_to_double(f, up << f->pad_bits) - fabs(r.value)); /* upward, where steps are no smaller; downward at the top */
+    return s->floor > reach ? s->floor : reach;
 }
 
-static lb_element element_at(const tally *t, size_t row, size_t col, const verdict_of_one *v, double row_rms) {
+static lb_element element_at(const tally *t, size_t row, size_t col, const verdict_of_one *v, const scale *s) {
     const lb_grade_input *in = t->in;
-    const uint64_t actual = lb_mat_code(&in->actual, row, col), reference = lb_mat_code(&in->reference, row, col);
+    const number a = number_at(&in->actual, row, col), r = number_at(&in->reference, row, col);
     return (lb_element){
         .present = true,
         .row = in->row_index ? in->row_index[row] : row,
         .col = in->col_index ? in->col_index[col] : col,
-        .actual = actual,
-        .reference = reference,
-        .actual_value = lb_to_double(t->format, actual),
-        .reference_value = lb_to_double(t->format, reference),
+        .actual = a.code,
+        .reference = r.code,
+        .actual_value = a.value,
+        .reference_value = r.value,
         .ulp = v->ulp,
         .abs_error = v->abs_error,
-        .bound = bound_at(t, reference, row_rms),
-        .row_rms = in->contract ? row_rms : NAN,
-        .floor = in->contract ? lb_contract_floor(in->contract, in->k, row_rms) : NAN,
+        .bound = bound_at(t, r, s),
+        .row_rms = in->contract ? s->row_rms : NAN,
+        .floor = in->contract ? s->floor : NAN,
         .has_exact = in->exact != NULL,
         .exact_code = in->exact ? lb_mat_code(in->exact, row, col) : 0,
     };
@@ -125,40 +137,64 @@ static lb_element element_at(const tally *t, size_t row, size_t col, const verdi
 
 /* ---- all elements ---------------------------------------------------------------------------------------------------- */
 
-static void count_classes(tally *t, uint64_t actual, uint64_t reference) {
-    const lb_class a = lb_code_class(t->format, actual), r = lb_code_class(t->format, reference);
-    t->counts.nan_actual += a == LB_NAN;
-    t->counts.nan_reference += r == LB_NAN;
-    t->counts.inf_actual += a == LB_INF;
-    t->counts.inf_reference += r == LB_INF;
-    t->nonzero += r == LB_FINITE;
+static void count_classes(tally *t, double actual, double reference) {
+    t->counts.nan_actual += isnan(actual) != 0;
+    t->counts.nan_reference += isnan(reference) != 0;
+    t->counts.inf_actual += isinf(actual) != 0;
+    t->counts.inf_reference += isinf(reference) != 0;
+    t->nonzero += isfinite(reference) && reference != 0;
 }
 
-static void measure(tally *t, uint64_t actual, uint64_t reference, const verdict_of_one *v) {
-    const double a = lb_to_double(t->format, actual), r = lb_to_double(t->format, reference);
-    const bool all = t->in->contract && !t->in->contract->classes_first;
-    if (!(all || (isfinite(a) && isfinite(r)))) return;
+static void measure(tally *t, double a, double r, const verdict_of_one *v) {
+    const lb_contract *c = t->in->contract;
+    if (!(by_number(c) || (isfinite(a) && isfinite(r)))) return;
     t->error_square += (a - r) * (a - r);
     t->reference_square += r * r;
     t->finite_count++;
     if (v->abs_error > t->max_abs) t->max_abs = v->abs_error; /* NaN is counted by class, not here */
-    if (!(v->flip && t->in->contract && !t->in->contract->flips_graded) && v->ulp > t->max_ulp) t->max_ulp = v->ulp;
+    if (!(v->flip && !c->flips_graded) && v->ulp > t->max_ulp) t->max_ulp = v->ulp;
+}
+
+static void gate_reference(tally *t, size_t row, size_t col, number r, const verdict_of_one *v, const scale *s) {
+    const lb_grade_input *in = t->in;
+    if (!in->reference_error || !in->contract || t->unfit.present) return;
+    const double error = in->reference_error[row * in->actual.cols + col];
+    if (error <= bound_at(t, r, s) / 8) return;
+    t->unfit = element_at(t, row, col, v, s);
+    t->unfit_error = error;
+}
+
+/* Keep the first wrong element, the worst, and as many wrong ones as were asked for. */
+static lb_status keep(tally *t, size_t row, size_t col, bool wrong, const verdict_of_one *v, const scale *s, lb_record *scratch,
+                      lb_error *err) {
+    const size_t most = t->in->max_outliers ? t->in->max_outliers : 16;
+    const bool worst = !t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v->ratio > t->worst_ratio);
+    if (!worst && !(wrong && scratch->outlier_count < most)) return LB_OK;
+    const lb_element e = element_at(t, row, col, v, s);
+    if (wrong && !t->first.present) t->first = e;
+    if (worst) {
+        t->worst = e;
+        t->worst_ratio = v->ratio;
+        t->worst_is_wrong = wrong;
+    }
+    return wrong && scratch->outlier_count < most ? lb_record_add_outlier(scratch, &e, err) : LB_OK;
 }
 
 static bool is_exact(const lb_grade_input *in, const lb_format *f, uint64_t actual, uint64_t want) {
     return actual == want || (in->nan_by_class && lb_code_class(f, actual) == LB_NAN && lb_code_class(f, want) == LB_NAN);
 }
 
-static lb_status judge_element(tally *t, size_t row, size_t col, double row_rms, lb_record *scratch, lb_error *err) {
+static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
-    const uint64_t actual = lb_mat_code(&in->actual, row, col), reference = lb_mat_code(&in->reference, row, col);
-    const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference;
-    verdict_of_one v = judge_one(t, actual, reference, row_rms);
-    const bool unwritten = in->has_sentinel && actual == in->sentinel && want != in->sentinel && reference != in->sentinel;
-    const bool exact = !unwritten && is_exact(in, t->format, actual, want);
+    const number actual = number_at(&in->actual, row, col), reference = number_at(&in->reference, row, col);
+    const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference.code;
+    verdict_of_one v = judge_one(t, actual, reference, s);
+    const bool holds_sentinel = in->has_sentinel && actual.code == in->sentinel;
+    const bool unwritten = holds_sentinel && want != in->sentinel && reference.code != in->sentinel;
+    const bool exact = !unwritten && is_exact(in, t->format, actual.code, want);
     const bool wrong = !exact && (unwritten || !in->contract || !v.legal);
-    count_classes(t, actual, reference);
-    measure(t, actual, reference, &v);
+    count_classes(t, actual.value, reference.value);
+    measure(t, actual.value, reference.value, &v);
     t->counts.compared++;
     t->counts.exact += exact;
     t->counts.legal += !exact && !wrong;
@@ -167,35 +203,21 @@ static lb_status judge_element(tally *t, size_t row, size_t col, double row_rms,
     t->counts.sign_flips += v.flip;
     t->counts.over_ulp += v.over_ulp;
     t->counts.not_written += unwritten;
+    gate_reference(t, row, col, reference, &v, s);
+    if (exact && !(v.ratio > 0)) return LB_OK;
     if (wrong && v.ratio <= 0) v.ratio = DBL_MIN; /* other bits of the same value, as +0 and -0 */
-    if (!t->first.present && wrong) t->first = element_at(t, row, col, &v, row_rms);
-    const bool differs = wrong || !exact || v.ratio > 0;
-    if (differs && (!t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v.ratio > t->worst_ratio))) {
-        t->worst = element_at(t, row, col, &v, row_rms);
-        t->worst_ratio = v.ratio;
-        t->worst_is_wrong = wrong;
-    }
-    if (in->reference_error && in->contract && !t->unfit.present) {
-        const double error = in->reference_error[row * in->actual.cols + col];
-        if (!(error <= bound_at(t, reference, row_rms) / 8)) {
-            t->unfit = element_at(t, row, col, &v, row_rms);
-            t->unfit_error = error;
-        }
-    }
-    if (!wrong || scratch->outlier_count >= (in->max_outliers ? in->max_outliers : 16)) return LB_OK;
-    const lb_element e = element_at(t, row, col, &v, row_rms);
-    return lb_record_add_outlier(scratch, &e, err);
+    return keep(t, row, col, wrong, &v, s, scratch, err);
 }
 
 /* RMS of a reference row: over its numbers, or (the original) over everything. */
 static double row_rms_of(const tally *t, size_t row) {
     const lb_grade_input *in = t->in;
     if (in->row_rms) return in->row_rms[row];
-    const bool all = in->contract && !in->contract->classes_first;
+    const bool all = by_number(in->contract);
     double sum = 0;
     size_t n = 0;
     for (size_t col = 0; col < in->reference.cols; col++) {
-        const double v = lb_to_double(t->format, lb_mat_code(&in->reference, row, col));
+        const double v = number_at(&in->reference, row, col).value;
         if (!all && !isfinite(v)) continue;
         sum += v * v;
         n++;
@@ -203,12 +225,22 @@ static double row_rms_of(const tally *t, size_t row) {
     return n ? sqrt(sum / (double)n) : 0;
 }
 
+static lb_status judge_row(tally *t, size_t row, lb_record *scratch, lb_error *err) {
+    const lb_grade_input *in = t->in;
+    const double row_rms = row_rms_of(t, row);
+    const scale s = {row_rms, in->contract ? lb_contract_floor(in->contract, in->k, row_rms) : 0};
+    if (row == 0 || row_rms < t->row_rms_least) t->row_rms_least = row_rms;
+    if (row == 0 || row_rms > t->row_rms_most) t->row_rms_most = row_rms;
+    for (size_t col = 0; col < in->actual.cols; col++) LB_TRY(judge_element(t, row, col, &s, scratch, err));
+    return LB_OK;
+}
+
 /* ---- the verdict ----------------------------------------------------------------------------------------------------- */
 
 static void say_cause(const tally *t, lb_record *r) {
     const lb_counts *c = &t->counts;
     if (c->not_written && c->not_written == c->compared)
-        lb_record_text(&r->cause, "the output was never written");
+        lb_record_text(&r->cause, "the output was not written");
     else if (c->not_written)
         lb_record_text(&r->cause, "%llu elements were not written", (unsigned long long)c->not_written);
     else if (c->wrong && c->class_mismatch == c->wrong)
@@ -298,7 +330,11 @@ static lb_status check_input(const lb_grade_input *in, lb_error *err) {
     if (in->contract && !listed(a->format->name, in->contract->formats))
         return lb_fail(err, LB_E_FORMAT, in->contract->name, "this contract grades %s outputs, not %s", in->contract->formats,
                        a->format->name);
-    if (in->contract && !(in->k >= 1)) return lb_fail(err, LB_E_ARG, in->contract->name, "the reduction depth k must be at least 1");
+    if (in->contract && !(in->k >= 1 && isfinite(in->k)))
+        return lb_fail(err, LB_E_ARG, in->contract->name, "the reduction depth k must be at least 1 and finite, not %g", in->k);
+    for (size_t row = 0; in->contract && in->row_rms && row < a->rows; row++)
+        if (!(in->row_rms[row] >= 0 && isfinite(in->row_rms[row])))
+            return lb_fail(err, LB_E_ARG, in->contract->name, "the RMS of reference row %zu is given as %g", row, in->row_rms[row]);
     return LB_OK;
 }
 
@@ -307,12 +343,7 @@ lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
     tally t = {.in = in, .format = in->actual.format};
     lb_record scratch = {0}; /* collects outliers, so that r stays whole where memory runs out */
     lb_status s = LB_OK;
-    for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) {
-        const double row_rms = row_rms_of(&t, row);
-        if (row == 0 || row_rms < t.row_rms_least) t.row_rms_least = row_rms;
-        if (row == 0 || row_rms > t.row_rms_most) t.row_rms_most = row_rms;
-        for (size_t col = 0; s == LB_OK && col < in->actual.cols; col++) s = judge_element(&t, row, col, row_rms, &scratch, err);
-    }
+    for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) s = judge_row(&t, row, &scratch, err);
     if (s != LB_OK) {
         free(scratch.outliers);
         return s;

@@ -65,9 +65,9 @@ static bool add_outlier(lb_m16_diff *d, const lb_m16_outlier *o) {
 
 /* The rows of the reference, the last one maybe short. */
 static bool fill_row_rms(lb_m16_diff *d, const unsigned char *reference, size_t bytes, size_t n) {
-    const size_t count = bytes / 2;
+    const size_t count = bytes / 2, row_bytes = n <= SIZE_MAX / 2 ? 2 * n : SIZE_MAX;
     d->rms = rms(reference, count);
-    d->row_count = n ? bytes / 2 / n + (bytes % (2 * n) != 0) : 0; /* an odd byte alone makes an empty row */
+    d->row_count = n ? bytes / row_bytes + (bytes % row_bytes != 0) : 0; /* an odd byte alone makes an empty row */
     d->row_rms = malloc((d->row_count + 1) * sizeof *d->row_rms);
     if (!d->row_rms) return false;
     for (size_t r = 0; r < d->row_count; r++) d->row_rms[r] = rms(reference + 2 * r * n, count - r * n < n ? count - r * n : n);
