@@ -45,9 +45,11 @@ typedef struct lb_file_options {
     size_t max_bytes; /* refuse larger files; 0: 64 GiB */
 } lb_file_options;
 
-/** Read a file whole and check it. The kind is told by content (npy magic, safetensors header), never by name; "-" is stdin.
- *  npy: versions 1 to 3, both byte orders (swapped here), Fortran order (re-laid row-major here), b i u f V types.
+/** Read a file or a pipe whole and check it. The kind is told by content (npy magic, safetensors header), never by name; "-" is stdin.
+ *  npy: versions 1 to 3, both byte orders (swapped here, V2 too), Fortran order (re-laid row-major here); types f8 f4 f2, i u of 1 to 8
+ *  bytes, b1, V1, V2, and the f1 of ml_dtypes. Complex, object and structured types are refused.
  *  safetensors: every byte of the buffer belongs to exactly one tensor, else the file is refused.
+ *  Empty tensors are read where their other dimensions make at most 2^31 bytes.
  *  errors LB_E_FILE (with byte offset or tensor name), LB_E_ARG, LB_E_MEMORY; *out is NULL then
  *  memory *out is the caller's, lb_file_close
  *  source safetensors-format, npy-format */
@@ -62,8 +64,10 @@ const lb_tensor *lb_file_find(const lb_file *f, const char *name); /* NULL if no
 const char *lb_file_metadata(const lb_file *f, const char *key);   /* safetensors __metadata__; NULL if none */
 const char *lb_file_path(const lb_file *f);
 
-/** Write tensors (and key/value pairs metadata[2*count]) as one safetensors file, or one tensor as npy v1.
- *  The file appears whole under its name or not at all. errors LB_E_FILE, LB_E_ARG */
+/** Write tensors (and key/value pairs metadata[2*metadata_count]) as one safetensors file, or one tensor as npy v1.
+ *  The data lie widest elements first, so that each tensor is aligned to its element in the file. The file appears whole under its
+ *  name or not at all; what else is under that name (a folder, a pipe, a device) stays.
+ *  errors LB_E_FILE; LB_E_ARG if a name is empty, taken or no UTF-8, the file has no such type, or shape and bytes disagree */
 lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
                                lb_error *err);
 lb_status lb_npy_write(const char *path, const lb_tensor *t, lb_error *err);
@@ -80,8 +84,9 @@ typedef struct lb_operand {
 /** Load "FILE" or "FILE:tensor" as a matrix in `format` (NULL: the one that the file's type names).
  *  rank 2 as it is; rank 1 as one row; higher ranks fold into rows of the last dimension; rank 0 as 1x1.
  *  An unsigned type of the format's storage width is taken as its codes (V1, V2 likewise); another float type is converted
- *  where every value is representable and refused otherwise, naming the first element that is not. f32 data under tf32 is
- *  taken bit for bit, as the hardware takes it.
+ *  where every value is representable and refused otherwise, naming the first element that is not; NaN comes out canonical. f32 data
+ *  under tf32 is taken bit for bit, as the hardware takes it. Signed integers and bool are no codes of a float format.
+ *  The part behind the last colon is a tensor only where no file has the whole name.
  *  errors LB_E_FILE, LB_E_FORMAT, LB_E_NAME (tensor), LB_E_MEMORY
  *  memory close with lb_operand_close */
 lb_status lb_operand_open(lb_operand *out, const char *spec, const lb_format *format, const lb_file_options *options, lb_error *err);

@@ -5,10 +5,11 @@
 #include "base/try.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const lb_dtype dtypes[] = {
 #define LB_DTYPE(name, safetensors, npy, bytes, format) {name, safetensors, npy, bytes, format},
@@ -65,7 +66,7 @@ bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t 
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
 
 /* Read to the end, in growing steps: a pipe has no size, and a file may change while it is read. */
-static lb_status read_stream(lb_file *f, FILE *in, size_t expected, size_t most, lb_error *err) {
+static lb_status read_stream(lb_file *f, int in, size_t expected, size_t most, lb_error *err) {
     size_t capacity = 0;
     for (;;) {
         if (f->size == capacity) {
@@ -74,24 +75,30 @@ static lb_status read_stream(lb_file *f, FILE *in, size_t expected, size_t most,
             if (!grown) return lb_fail(err, LB_E_MEMORY, f->path, "no memory for %zu bytes", capacity);
             f->bytes = grown;
         }
-        const size_t got = fread(f->bytes + f->size, 1, capacity - f->size, in);
-        f->size += got;
+        const ssize_t got = read(in, f->bytes + f->size, capacity - f->size);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return lb_fail(err, LB_E_FILE, f->path, "cannot be read: %s", strerror(errno));
+        if (got == 0) return LB_OK;
+        f->size += (size_t)got;
         if (f->size > most) return lb_fail(err, LB_E_FILE, f->path, "larger than %zu bytes", most);
-        if (got == 0) return ferror(in) ? lb_fail(err, LB_E_FILE, f->path, "cannot be read: %s", strerror(errno)) : LB_OK;
     }
 }
 
-static lb_status read_whole(lb_file *f, size_t most, lb_error *err) {
+static lb_status read_opened(lb_file *f, int in, size_t most, lb_error *err) {
     struct stat st;
-    if (strcmp(f->path, "-") == 0) return read_stream(f, stdin, 0, most, err);
-    if (stat(f->path, &st) != 0) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
+    if (fstat(in, &st) != 0) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
     if (S_ISDIR(st.st_mode)) return lb_fail(err, LB_E_FILE, f->path, "is a folder");
-    if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode)) return lb_fail(err, LB_E_FILE, f->path, "is neither a file nor a pipe");
     if (S_ISREG(st.st_mode) && (uint64_t)st.st_size > most) return lb_fail(err, LB_E_FILE, f->path, "larger than %zu bytes", most);
-    FILE *in = fopen(f->path, "rbe");
-    if (!in) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
-    const lb_status s = read_stream(f, in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, most, err);
-    fclose(in);
+    if (S_ISBLK(st.st_mode) || S_ISCHR(st.st_mode)) return lb_fail(err, LB_E_FILE, f->path, "is a device"); /* some never end */
+    return read_stream(f, in, S_ISREG(st.st_mode) ? (size_t)st.st_size : 0, most, err);
+}
+
+static lb_status read_whole(lb_file *f, size_t most, lb_error *err) {
+    if (strcmp(f->path, "-") == 0) return read_opened(f, STDIN_FILENO, most, err);
+    const int in = open(f->path, O_RDONLY | O_CLOEXEC);
+    if (in < 0) return lb_fail(err, LB_E_FILE, f->path, "%s", strerror(errno));
+    const lb_status s = read_opened(f, in, most, err);
+    close(in);
     return s;
 }
 
