@@ -134,11 +134,18 @@ static void silence(void) {
     dup2(null, STDERR_FILENO);
 }
 
+/* The caller's handlers are for the caller: what falls here ends here, and its signal is the answer. */
+static void forget_handlers(void) {
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGTERM, SIGINT, SIGHUP};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) signal(signals[i], SIG_DFL);
+}
+
 static void child(guarded_run *g) {
     message *m = g->m;
     lb_device *d = NULL;
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    forget_handlers();
     silence();
     m->status = g->argv ? lb_device_open_command(&d, g->argv, &m->error) : lb_device_open(&d, g->on, &m->error);
     if (m->status == LB_OK) {

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Kernels as text on an OpenCL device, behind guards: the right one, those that misbehave, and files that describe none. */
+#include "test.h"
+
+#include "lastbit/run.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { M = 12, N = 20, K = 50 }; /* ragged, and a K that is no multiple of the tile */
+
+static char folder[] = "/tmp/lastbit-devices.XXXXXX";
+static uint16_t a[M * K], b[K * N], y[M * N];
+static lb_case x;
+
+static void path_in(char *out, size_t size, const char *name) {
+    snprintf(out, size, "%s/%s", folder, name);
+}
+
+static void write_file(const char *name, const char *text) {
+    char path[200];
+    path_in(path, sizeof path, name);
+    FILE *f = fopen(path, "w");
+    if (!f || fputs(text, f) < 0 || fclose(f) != 0) fail_msg("%s cannot be written", path);
+}
+
+static void remove_file(const char *name) {
+    char path[200];
+    path_in(path, sizeof path, name);
+    unlink(path);
+}
+
+static int set_up(void **state) {
+    (void)state;
+    if (!mkdtemp(folder)) return -1;
+    x = (lb_case){.op = "matmul",
+                  .a = lb_mat_of(lb_format_row(LB_BF16), a, M, K),
+                  .b = lb_mat_of(lb_format_row(LB_BF16), b, K, N),
+                  .out = lb_format_row(LB_BF16)};
+    lb_draw_mat(&x.a, LB_DIST_NORMAL, 5, 1);
+    lb_draw_mat(&x.b, LB_DIST_NORMAL, 5, 2);
+    return 0;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    remove_file("k.json");
+    remove_file("k.cl");
+    return rmdir(folder);
+}
+
+static lb_record *check(const lb_case *product, const char *on, double timeout) {
+    lb_check_options o = {.x = *product, .on = on, .timeout_seconds = timeout};
+    lb_error err = {0};
+    lb_record *r;
+    assert_int_equal(lb_contract_find("m16-tc", &o.contract, NULL), LB_OK);
+    if (lb_check(&o, &r, &err) != LB_OK) fail_msg("%s: %s: %s", on, err.place, err.message);
+    return r;
+}
+
+/* Rows need a device; where there is none the test is skipped, and says so. */
+static void want_device(void) {
+    lb_run_report report;
+    lb_error err = {0};
+    if (lb_run_guarded("kernel:" LB_SOURCE_DIR "/examples/gemm.json", NULL, &x, 60, y, &report, &err) != LB_E_UNAVAILABLE) return;
+    print_message("skipped: %s\n", err.message);
+    skip();
+}
+
+/* ---- the examples -------------------------------------------------------------------------------------------------------------- */
+
+static void the_example_passes_on_ragged_shapes_and_one_without_its_tail_fails(void **state) {
+    (void)state;
+    want_device();
+    lb_record *r = check(&x, "kernel:" LB_SOURCE_DIR "/examples/gemm.json", 60);
+    if (r->verdict != LB_PASS) fail_msg("%s", r->reason);
+    assert_int_equal(r->counts.compared, M * N);
+    lb_record_close(r);
+    r = check(&x, "kernel:" LB_SOURCE_DIR "/examples/gemm_lost_tail.json", 60);
+    assert_int_equal(r->verdict, LB_FAIL);
+    assert_true(r->counts.wrong > M * N / 2);
+    lb_record_close(r);
+    lb_case whole = x; /* the same kernel where K is whole tiles: nothing is lost */
+    whole.a = lb_mat_of(x.a.format, a, M, K - K % 16);
+    whole.b = lb_mat_of(x.b.format, b, K - K % 16, N);
+    r = check(&whole, "kernel:" LB_SOURCE_DIR "/examples/gemm_lost_tail.json", 60);
+    if (r->verdict != LB_PASS) fail_msg("%s", r->reason);
+    lb_record_close(r);
+}
+
+/* ---- the JSON ------------------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+    const char *key, *value;
+} defaults[] = {
+    {"language", "\"opencl\""},
+    {"source", "\"k.cl\""},
+    {"entry", "\"f\""},
+    {"in", "\"bf16\""},
+    {"out", "\"bf16\""},
+    {"args", "[{\"buffer\": \"a\"}, {\"buffer\": \"b\"}, {\"buffer\": \"d\"}, {\"int\": \"m\"}, {\"int\": \"n\"}, {\"int\": \"k\"}]"},
+    {"global", "[\"n\", \"m\"]"},
+};
+
+/* k.json: the defaults, with one key given another value (JSON text; NULL drops it), or one more key. */
+static void write_json(const char *key, const char *value) {
+    static char text[64000];
+    size_t used = 0;
+    bool replaced = false;
+    text[0] = 0;
+    for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++) {
+        const bool same = key && strcmp(key, defaults[i].key) == 0;
+        const char *v = same ? value : defaults[i].value;
+        replaced = replaced || same;
+        if (v) used += (size_t)snprintf(text + used, sizeof text - used, "%s\"%s\": %s", used ? ", " : "{", defaults[i].key, v);
+    }
+    if (key && !replaced) used += (size_t)snprintf(text + used, sizeof text - used, ", \"%s\": %s", key, value);
+    snprintf(text + used, sizeof text - used, "}");
+    write_file("k.json", text);
+}
+
+/* k.cl: one work-item an output; i is its row, j its column. */
+static void write_kernel(const char *body) {
+    char text[4000];
+    snprintf(text, sizeof text,
+             "__kernel void f(__global ushort *a, __global ushort *b, __global ushort *d, const int m, const int n, const int k) {\n"
+             "    const int j = get_global_id(0), i = get_global_id(1);\n    %s\n}\n",
+             body);
+    write_file("k.cl", text);
+}
+
+static void on_k_json(char *on, size_t size) {
+    snprintf(on, size, "kernel:%s/k.json", folder);
+}
+
+/* ---- kernels that misbehave ---------------------------------------------------------------------------------------------------- */
+
+#define RIGHT                                                                                                                              \
+    "float s = 0; for (int p = 0; p < k; p++) s += as_float((uint)a[i * k + p] << 16) * as_float((uint)b[p * n + j] << 16);"               \
+    "d[i * n + j] = (as_uint(s) + 0x7fffu + (as_uint(s) >> 16 & 1u)) >> 16; "
+
+static const struct {
+    int line;
+    const char *body;
+    lb_verdict verdict;
+    const char *cause, *reason; /* parts */
+} kernels[] = {
+    {__LINE__, RIGHT, LB_PASS, "", ""},
+    {__LINE__, RIGHT "if (i == 0 && j < 4) d[m * n + j] = 7;", LB_FAIL, "writes outside the output", "8 bytes outside"},
+    {__LINE__, RIGHT "if (i == 0 && j < 4) d[j - 4] = 7;", LB_FAIL, "writes outside the output", "8 bytes outside"},
+    {__LINE__, RIGHT "if (i == 0 && j == 0) d[m * n + 2047] = 7;", LB_FAIL, "writes outside the output", "2 bytes outside"},
+    {__LINE__, RIGHT "if (i == 0 && j == 0) b[k * n] = 7;", LB_FAIL, "writes outside the output", "2 bytes outside"},
+    {__LINE__, "", LB_FAIL, "not written", "240 of 240"},
+    {__LINE__, "if (i == m - 1 && j == n - 1) return; " RIGHT, LB_FAIL, "not written", "1 of 240"},
+    {__LINE__, RIGHT "if (i == 3 && j == 0) a[i * k] ^= 1;", LB_FAIL, "writes to its inputs", "A, B or C"},
+    {__LINE__, RIGHT "if (i == 3 && j == 0) b[k * n - 1] ^= 0x8000;", LB_FAIL, "writes to its inputs", "A, B or C"},
+    {__LINE__, RIGHT "if (i == 3 && j == 0) d[i * n + j] = 0x7fc0;", LB_FAIL, "", "1 of 240"},
+    {__LINE__, "volatile __global int *spin = (volatile __global int *)d; while (*spin != 1) {}", LB_FAIL, "the device hung",
+     "1 s (--timeout)"},
+    {__LINE__, "volatile __global int *nowhere = (volatile __global int *)(size_t)64; nowhere[i] = 1;", LB_FAIL, "the device crashed",
+     "signal 11"},
+    {__LINE__, "this is no C;", LB_FAIL, "the device failed", "does not compile: "},
+};
+
+static void a_kernel_that_misbehaves_is_fail_with_its_reason(void **state) {
+    char on[200];
+    (void)state;
+    want_device();
+    on_k_json(on, sizeof on);
+    write_json(NULL, NULL);
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        write_kernel(kernels[i].body);
+        const bool hangs = strstr(kernels[i].body, "spin") != NULL;
+        lb_record *r = check(&x, on, hangs ? 1 : 60);
+        const char *cause = r->cause, *reason = r->reason;
+        if (r->verdict != kernels[i].verdict || !strstr(cause, kernels[i].cause) || !strstr(reason, kernels[i].reason))
+            fail_msg("row at %s:%d: %s, cause \"%s\", reason \"%s\"", __FILE__, kernels[i].line, lb_verdict_name(r->verdict), cause,
+                     reason);
+        lb_record_close(r);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_example_passes_on_ragged_shapes_and_one_without_its_tail_fails),
+        cmocka_unit_test(a_kernel_that_misbehaves_is_fail_with_its_reason),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
