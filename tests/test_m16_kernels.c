@@ -93,7 +93,10 @@ static void the_tile_meets_the_budget_against_the_scalar_gemv(void **state) {
     assert_int_equal(d.over_count, 0);
     assert_int_equal(d.over_ulp_only, 0);
     assert_int_equal(d.max_ulp, 1);
-    assert_int_equal(abs(lb_bf16_ord(actual[17][7]) - lb_bf16_ord(reference[17][7])), 1); /* the only place where they differ */
+    int differing = 0;
+    for (int i = 0; i < M * N; i++) differing += actual[i / N][i % N] != reference[i / N][i % N];
+    assert_int_equal(differing, 1); /* at row 17, column 7 */
+    assert_int_equal(abs(lb_bf16_ord(actual[17][7]) - lb_bf16_ord(reference[17][7])), 1);
     assert_true(d.rms > 1 && d.rel_rms <= LB_M16_REL_RMS_GATE);
     assert_true(fabs(least - 38.84) < 0.005 && fabs(most - 49.49) < 0.005); /* figures of the facts, recomputed there too */
     assert_int_equal(verdict_of(actual), LB_PASS);
@@ -185,27 +188,63 @@ static void every_structural_fault_is_refused(void **state) {
     }
 }
 
-static void a_launch_of_two_halves_maps_each_row_to_itself_once(void **state) {
+/* ---- 17 to 32 rows as two launches ------------------------------------------------------------------------------------------------ */
+
+/* `rows` rows of the input from in_first, stored from out_first on. */
+static void launch(int in_first, int out_first, int rows, uint16_t (*x)[N]) {
+    for (int r = 0; r < rows; r++)
+        for (int n = 0; n < N; n++) x[out_first + r][n] = tile_mma(in_first + r, n);
+}
+
+static void the_two_halves_rung_reproduces_every_row_of_a_per_row_launch(void **state) {
     (void)state;
-    for (int m = 5; m <= 32; m++) { /* 17 to 32 rows split as ceil(m / 2), then the rest; no launch is larger than 16 */
-        int seen[32] = {0};
-        const int first = m <= 16 ? m : (m + 1) / 2;
-        for (int start = 0; start < m; start += first) {
-            const int rows = m - start < first ? m - start : first;
-            assert_true(rows <= 16);
-            for (int r = 0; r < rows; r++) seen[start + r]++;
-        }
-        for (int r = 0; r < m; r++) assert_int_equal(seen[r], 1);
+    static uint16_t halves[M][N], one_by_one[M][N];
+    launch(0, 0, 16, halves);
+    launch(16, 16, 16, halves);
+    for (int m = 0; m < M; m++) launch(m, m, 1, one_by_one);
+    assert_memory_equal(halves, one_by_one, sizeof halves);
+}
+
+static void a_wrong_second_half_offset_is_caught(void **state) {
+    (void)state;
+    static const struct {
+        int line, in_first, out_first;
+    } rows[] = {{__LINE__, 15, 16}, {__LINE__, 0, 16}, {__LINE__, 16, 15}}; /* right: 16, 16 */
+    static uint16_t bent[M][N];
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        memset(bent, 0, sizeof bent);
+        launch(0, 0, 16, bent);
+        launch(rows[i].in_first, rows[i].out_first, 16, bent);
+        if (memcmp(bent, actual, sizeof bent) == 0 || verdict_of(bent) != LB_FAIL) fail_msg("row at %s:%d: passes", __FILE__, rows[i].line);
     }
-    /* rows are independent: 32 one-row launches give the same bits as one of 32 */
-    for (int m = 0; m < M; m += 7) assert_int_equal(tile_mma(m, 5), actual[m][5]);
+}
+
+/* The rung's plan: at most 16 rows a launch; 17 to 32 as ceil(m / 2), then the rest. */
+static int first_launch(int m) {
+    return m <= 16 ? m : (m + 1) / 2;
+}
+
+static void every_row_count_in_the_band_maps_each_row_to_itself_exactly_once(void **state) {
+    (void)state;
+    for (int m = 5; m <= M; m++) {
+        static uint16_t x[M][N];
+        memset(x, 0, sizeof x);
+        for (int start = 0; start < m; start += first_launch(m)) {
+            const int rows = m - start < first_launch(m) ? m - start : first_launch(m);
+            assert_in_range(rows, 1, 16);
+            for (int r = start; r < start + rows; r++) x[r][0]++;
+        }
+        for (int r = 0; r < M; r++) assert_int_equal(x[r][0], r < m);
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tile_meets_the_budget_against_the_scalar_gemv),
         cmocka_unit_test(every_structural_fault_is_refused),
-        cmocka_unit_test(a_launch_of_two_halves_maps_each_row_to_itself_once),
+        cmocka_unit_test(the_two_halves_rung_reproduces_every_row_of_a_per_row_launch),
+        cmocka_unit_test(a_wrong_second_half_offset_is_caught),
+        cmocka_unit_test(every_row_count_in_the_band_maps_each_row_to_itself_exactly_once),
     };
     return cmocka_run_group_tests(tests, run_both, NULL);
 }
