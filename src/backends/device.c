@@ -25,11 +25,13 @@ lb_status lb_device_open(lb_device **out, const char *on, lb_error *err) {
     const char *colon = strchr(on, ':');
     const size_t length = colon ? (size_t)(colon - on) : strlen(on);
     const char *names[BACKEND_COUNT];
+    size_t count = 0;
     *out = NULL;
     for (size_t i = 0; i < BACKEND_COUNT; i++) {
         const lb_backend *b = backends[i];
-        names[i] = b->name;
-        if (!b->open || strlen(b->name) != length || memcmp(b->name, on, length) != 0) continue;
+        if (!b->open) continue;
+        names[count++] = b->name;
+        if (strlen(b->name) != length || memcmp(b->name, on, length) != 0) continue;
         if (!colon || !colon[1]) return lb_fail(err, LB_E_NAME, on, "say which: %s", b->summary);
         const lb_status s = b->open(out, colon + 1, err);
         if (s == LB_OK) {
@@ -38,7 +40,9 @@ lb_status lb_device_open(lb_device **out, const char *on, lb_error *err) {
         }
         return s;
     }
-    const char *near = lb_nearest_name(on, names, BACKEND_COUNT);
+    char kind[32];
+    snprintf(kind, sizeof kind, "%.*s", (int)(length < sizeof kind ? length : sizeof kind - 1), on);
+    const char *near = lb_nearest_name(kind, names, count);
     return lb_fail(err, LB_E_NAME, on, "no such device; %s%s%s`lastbit backends` lists what there is", near ? "did you mean " : "",
                    near ? near : "", near ? ":…? " : "");
 }

@@ -115,6 +115,7 @@ static lb_status read_spec(kernel *k, lb_error *err) {
     json_error_t why;
     const char *unused;
     k->spec = json_load_file(k->path, JSON_REJECT_DUPLICATES, &why);
+    if (!k->spec && why.line < 1) return lb_fail(err, LB_E_FILE, k->path, "cannot be opened: %s", strerror(errno));
     if (!k->spec) return lb_fail(err, LB_E_FILE, k->path, "line %d: %s", why.line, why.text);
     if (!json_is_object(k->spec)) return lb_fail(err, LB_E_FILE, k->path, "line 1: a kernel is a JSON object");
     LB_TRY(check_keys(k, err));

@@ -31,10 +31,29 @@ typedef struct session {
     guarded buffers[BUFFERS]; /* a, b, c, d */
 } session;
 
+/* The errors that a kernel or its description can cause, and a driver's ends. */
+static const char *error_name(cl_int code) {
+    static const struct {
+        cl_int code;
+        const char *name;
+    } names[] = {
+#define ROW(name) {name, #name}
+        ROW(CL_DEVICE_NOT_AVAILABLE), ROW(CL_COMPILER_NOT_AVAILABLE),   ROW(CL_MEM_OBJECT_ALLOCATION_FAILURE),
+        ROW(CL_OUT_OF_RESOURCES),     ROW(CL_OUT_OF_HOST_MEMORY),       ROW(CL_INVALID_ARG_VALUE),
+        ROW(CL_INVALID_ARG_SIZE),     ROW(CL_INVALID_WORK_GROUP_SIZE),  ROW(CL_INVALID_WORK_ITEM_SIZE),
+        ROW(CL_INVALID_BUFFER_SIZE),  ROW(CL_INVALID_GLOBAL_WORK_SIZE),
+#undef ROW
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].code == code) return names[i].name;
+    return "see CL/cl.h";
+}
+
 #define CL_TRY(call, what)                                                                                                                 \
     do {                                                                                                                                   \
         const cl_int code_ = (call);                                                                                                       \
-        if (code_ != CL_SUCCESS) return lb_fail(err, LB_E_DEVICE, s->job->path, "%s: OpenCL error %d", what, code_);                       \
+        if (code_ != CL_SUCCESS)                                                                                                           \
+            return lb_fail(err, LB_E_DEVICE, s->job->path, "%s: OpenCL error %d (%s)", what, code_, error_name(code_));                    \
     } while (0)
 
 static void session_close(session *s) {
@@ -69,11 +88,13 @@ static cl_uint all_devices(cl_device_id devices[MAX_DEVICES]) {
     return count;
 }
 
-/* "", an index, or a part of the device's name. */
+/* "", an index, or a part of the device's name; "opencl:" may stand before it. */
 static lb_status choose_device(session *s, lb_error *err) {
+    static const char prefix[] = "opencl:";
     cl_device_id devices[MAX_DEVICES];
     const cl_uint count = all_devices(devices);
-    const char *wanted = s->job->device;
+    const bool prefixed = strncmp(s->job->device, prefix, sizeof prefix - 1) == 0;
+    const char *wanted = s->job->device + (prefixed ? sizeof prefix - 1 : 0);
     char name[128] = "", version[128] = "";
     if (count == 0) return no_device(s, err);
     char *end;
@@ -212,10 +233,15 @@ static cl_int set_arg(const session *s, cl_uint i, const lb_kernel_arg *arg) {
 
 static lb_status launch(session *s, lb_error *err) {
     const lb_source_job *job = s->job;
+    cl_uint takes = 0;
+    CL_TRY(clGetKernelInfo(s->kernel, CL_KERNEL_NUM_ARGS, sizeof takes, &takes, NULL), "kernel");
+    if (takes != job->arg_count)
+        return lb_fail(err, LB_E_FILE, job->path, "\"args\": the kernel takes %u arguments, %zu are given", takes, job->arg_count);
     for (size_t i = 0; i < job->arg_count; i++) {
         const cl_int code = set_arg(s, (cl_uint)i, &job->args[i]);
         if (code != CL_SUCCESS)
-            return lb_fail(err, LB_E_FILE, job->path, "\"args\": the kernel refuses argument %zu (OpenCL error %d)", i, code);
+            return lb_fail(err, LB_E_FILE, job->path, "\"args\": the kernel refuses argument %zu, from 0: OpenCL error %d (%s)", i, code,
+                           error_name(code));
     }
     CL_TRY(clEnqueueNDRangeKernel(s->queue, s->kernel, job->dims, NULL, job->global, job->local[0] ? job->local : NULL, 0, NULL, NULL),
            "launch");
