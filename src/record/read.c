@@ -3,81 +3,107 @@
 #include "lastbit/record.h"
 #include "record/fields.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/try.h"
 
-/* Where a value is expected: for errors. */
-typedef struct reader {
+/* A value and where it stands, so that an error can name it: "outliers[3].actual.bits". */
+typedef struct node {
+    const struct node *up; /* NULL: the record */
+    const char *key;       /* in up; NULL: element `index` of up */
+    size_t index;
+    const json_t *json;
     const char *place;
     lb_error *err;
-} reader;
+} node;
 
-static lb_status wrong(const reader *in, const char *key, const char *what) {
-    return lb_fail(in->err, LB_E_FILE, in->place, "\"%s\" %s", key, what);
+static void add_path(lb_text *t, const node *at) {
+    if (!at->up) return;
+    add_path(t, at->up);
+    if (at->key)
+        lb_text_add(t, "%s%s", at->up->up ? "." : "", at->key);
+    else
+        lb_text_add(t, "[%zu]", at->index);
 }
 
-static lb_status member(const reader *in, const json_t *object, const char *key, const json_t **out) {
-    *out = json_object_get(object, key);
-    return *out ? LB_OK : wrong(in, key, "is missing");
+static lb_status refuse(const node *at, const char *what) {
+    lb_text path = {0};
+    add_path(&path, at);
+    const lb_status s = lb_fail(at->err, LB_E_FILE, at->place, "\"%s\" %s", path.s ? path.s : "", what);
+    free(path.s);
+    return s;
 }
 
-static lb_status read_text(const reader *in, const json_t *object, const char *key, char **field) {
-    const json_t *j;
-    LB_TRY(member(in, object, key, &j));
-    if (!json_is_string(j)) return wrong(in, key, "is no string");
-    lb_record_text(field, "%s", json_string_value(j));
+static lb_status child(const node *up, const char *key, node *out) {
+    *out = (node){up, key, 0, json_object_get(up->json, key), up->place, up->err};
+    if (!json_is_object(up->json)) return refuse(up, "is no object");
+    return out->json ? LB_OK : refuse(out, "is missing");
+}
+
+static lb_status read_text(const node *up, const char *key, char **field) {
+    node at;
+    LB_TRY(child(up, key, &at));
+    if (!json_is_string(at.json)) return refuse(&at, "is no string");
+    char *copy = strdup(json_string_value(at.json));
+    if (!copy) return lb_fail(at.err, LB_E_MEMORY, at.place, "no memory for a string");
+    free(*field);
+    *field = copy;
     return LB_OK;
 }
 
-static lb_status read_count(const reader *in, const json_t *object, const char *key, uint64_t *out) {
-    const json_t *j;
-    LB_TRY(member(in, object, key, &j));
-    if (json_is_integer(j) && json_integer_value(j) >= 0) {
-        *out = (uint64_t)json_integer_value(j);
+/* An integer, or beyond INT64_MAX a decimal string. */
+static lb_status count_of(const node *at, uint64_t *out) {
+    if (json_is_integer(at->json) && json_integer_value(at->json) >= 0) {
+        *out = (uint64_t)json_integer_value(at->json);
         return LB_OK;
     }
-    const char *s = json_is_string(j) ? json_string_value(j) : "";
+    const char *s = json_is_string(at->json) ? json_string_value(at->json) : "";
     char *end;
     errno = 0;
-    if (*s < '0' || *s > '9') return wrong(in, key, "is no count");
+    if (*s < '0' || *s > '9') return refuse(at, "is no count");
     *out = strtoull(s, &end, 10);
-    return *end || errno ? wrong(in, key, "is no count") : LB_OK;
+    return *end || errno ? refuse(at, "is no count of 64 bits") : LB_OK;
 }
 
-static lb_status number_of(const reader *in, const json_t *j, const char *key, bool null_allowed, double *out) {
-    const char *s = json_is_string(j) ? json_string_value(j) : NULL;
-    if (json_is_number(j))
-        *out = json_number_value(j);
-    else if ((s && strcmp(s, "NaN") == 0) || (null_allowed && json_is_null(j)))
-        *out = NAN;
-    else if (s && strcmp(s, "Infinity") == 0)
-        *out = INFINITY;
-    else if (s && strcmp(s, "-Infinity") == 0)
-        *out = -INFINITY;
-    else
-        return wrong(in, key, "is no number");
-    return LB_OK;
+static lb_status read_count(const node *up, const char *key, uint64_t *out) {
+    node at;
+    LB_TRY(child(up, key, &at));
+    return count_of(&at, out);
 }
 
-static lb_status read_number(const reader *in, const json_t *object, const char *key, bool null_allowed, double *out) {
-    const json_t *j;
-    LB_TRY(member(in, object, key, &j));
-    return number_of(in, j, key, null_allowed, out);
+typedef enum null_is { NULL_IS_WRONG, NULL_IS_NAN } null_is;
+
+static lb_status read_number(const node *up, const char *key, null_is null, double *out) {
+    static const struct {
+        const char *word;
+        double value;
+    } words[] = {{"NaN", NAN}, {"Infinity", INFINITY}, {"-Infinity", -INFINITY}};
+    node at;
+    LB_TRY(child(up, key, &at));
+    *out = json_number_value(at.json);
+    if (json_is_number(at.json)) return LB_OK;
+    *out = NAN;
+    if (json_is_null(at.json) && null == NULL_IS_NAN) return LB_OK;
+    for (size_t i = 0; json_is_string(at.json) && i < sizeof words / sizeof words[0]; i++) {
+        *out = words[i].value;
+        if (strcmp(json_string_value(at.json), words[i].word) == 0) return LB_OK;
+    }
+    return refuse(&at, "is no number");
 }
 
 /* One of names[count]. */
-static lb_status read_choice(const reader *in, const json_t *object, const char *key, const char *(*name)(int), int count, int *out) {
-    const json_t *j;
-    LB_TRY(member(in, object, key, &j));
-    for (*out = 0; json_is_string(j) && *out < count; ++*out)
-        if (strcmp(json_string_value(j), name(*out)) == 0) return LB_OK;
-    return wrong(in, key, "is none of the known words");
+static lb_status read_choice(const node *up, const char *key, const char *(*name)(int), int count, int *out) {
+    node at;
+    LB_TRY(child(up, key, &at));
+    for (*out = 0; json_is_string(at.json) && *out < count; ++*out)
+        if (strcmp(json_string_value(at.json), name(*out)) == 0) return LB_OK;
+    return refuse(&at, "is none of the known words");
 }
 
 static const char *verdict_at(int i) {
@@ -88,151 +114,168 @@ static const char *evidence_at(int i) {
     return lb_evidence_name((lb_evidence)i);
 }
 
-static lb_status read_code(const reader *in, const json_t *object, const char *key, uint64_t *code, double *value) {
-    const json_t *j, *bits;
-    char *end;
-    LB_TRY(member(in, object, key, &j));
-    LB_TRY(member(in, j, "bits", &bits));
-    const char *s = json_is_string(bits) ? json_string_value(bits) : "";
-    errno = 0;
-    *code = strtoull(s, &end, 16);
-    if (strncmp(s, "0x", 2) != 0 || !s[2] || s[2] == '-' || *end || errno) return wrong(in, "bits", "is no hexadecimal code");
-    return read_number(in, j, "value", false, value);
-}
-
-static lb_status read_element(const reader *in, const json_t *j, const char *key, lb_element *e) {
-    *e = (lb_element){0};
-    if (json_is_null(j)) return LB_OK;
-    if (!json_is_object(j)) return wrong(in, key, "is no object");
-    const json_t *at, *exact;
-    LB_TRY(member(in, j, "at", &at));
-    if (json_array_size(at) != 2) return wrong(in, "at", "is no [row, column]");
-    const json_t *row = json_array_get(at, 0), *col = json_array_get(at, 1);
-    if (!json_is_integer(row) || !json_is_integer(col) || json_integer_value(row) < 0 || json_integer_value(col) < 0)
-        return wrong(in, "at", "is no [row, column]");
-    e->present = true;
-    e->row = (size_t)json_integer_value(row);
-    e->col = (size_t)json_integer_value(col);
-    LB_TRY(read_code(in, j, "actual", &e->actual, &e->actual_value));
-    LB_TRY(read_code(in, j, "reference", &e->reference, &e->reference_value));
-    LB_TRY(member(in, j, "exact", &exact));
-    if (!json_is_null(exact)) {
-        double value;
-        e->has_exact = true;
-        LB_TRY(read_code(in, j, "exact", &e->exact_code, &value));
-    }
-    LB_TRY(read_number(in, j, "ulp", false, &e->ulp));
-    LB_TRY(read_number(in, j, "abs_error", false, &e->abs_error));
-    LB_TRY(read_number(in, j, "bound", true, &e->bound));
-    LB_TRY(read_number(in, j, "row_rms", true, &e->row_rms));
-    return read_number(in, j, "floor", true, &e->floor);
-}
-
-static lb_status read_unit(const reader *in, const json_t *root, lb_record *r) {
-    const json_t *j;
-    int evidence;
-    LB_TRY(member(in, root, "unit", &j));
-    if (json_is_null(j)) return LB_OK;
-    LB_TRY(read_text(in, j, "name", &r->unit_name));
-    LB_TRY(read_text(in, j, "source", &r->unit_source));
-    LB_TRY(read_text(in, j, "note", &r->unit_note));
-    LB_TRY(read_text(in, j, "open", &r->unit_open));
-    LB_TRY(read_choice(in, j, "evidence", evidence_at, LB_EVIDENCE_COUNT, &evidence));
-    r->unit_evidence = (lb_evidence)evidence;
+static lb_status read_evidence(const node *up, lb_evidence *out) {
+    int i;
+    LB_TRY(read_choice(up, "evidence", evidence_at, LB_EVIDENCE_COUNT, &i));
+    *out = (lb_evidence)i;
     return LB_OK;
 }
 
-static lb_status read_contract(const reader *in, const json_t *root, lb_record *r) {
-    const json_t *j;
-    int evidence;
-    LB_TRY(member(in, root, "contract", &j));
-    if (json_is_null(j)) return LB_OK;
-    LB_TRY(read_text(in, j, "name", &r->contract_name));
-    LB_TRY(read_text(in, j, "source", &r->contract_source));
-    LB_TRY(read_text(in, j, "note", &r->contract_note));
-    LB_TRY(read_choice(in, j, "evidence", evidence_at, LB_EVIDENCE_COUNT, &evidence));
-    r->contract_evidence = (lb_evidence)evidence;
-    LB_TRY(read_number(in, j, "k", true, &r->contract_k));
-    LB_TRY(read_number(in, j, "max_ulp", true, &r->contract_max_ulp));
-    return read_number(in, j, "rel_rms_gate", true, &r->contract_rel_rms_gate);
+/* "0x" and hexadecimal digits, no wider than what the format is stored in (NULL: than 64 bits). */
+static lb_status read_code(const node *at, const lb_format *f, uint64_t *code, double *value) {
+    node bits;
+    char *end;
+    LB_TRY(child(at, "bits", &bits));
+    const char *s = json_is_string(bits.json) ? json_string_value(bits.json) : "";
+    if (strncmp(s, "0x", 2) != 0 || !isxdigit((unsigned char)s[2])) return refuse(&bits, "is no hexadecimal code");
+    errno = 0;
+    *code = strtoull(s, &end, 16);
+    if (*end || errno) return refuse(&bits, "is no hexadecimal code");
+    if (f && f->bytes < 8 && *code >> (8 * f->bytes)) return refuse(&bits, "is wider than the output format");
+    return read_number(at, "value", NULL_IS_WRONG, value);
 }
 
-static lb_status read_numbers(const reader *in, const json_t *root, lb_record *r) {
-    const json_t *j;
-    LB_TRY(member(in, root, "counts", &j));
-#define FIELD(name) LB_TRY(read_count(in, j, #name, &r->counts.name));
+static lb_status read_place(const node *up, size_t *row, size_t *col) {
+    node at;
+    uint64_t place[2];
+    LB_TRY(child(up, "at", &at));
+    if (json_array_size(at.json) != 2) return refuse(&at, "is no [row, column]");
+    for (size_t i = 0; i < 2; i++) {
+        const node part = {&at, NULL, i, json_array_get(at.json, i), at.place, at.err};
+        LB_TRY(count_of(&part, &place[i]));
+    }
+    *row = (size_t)place[0];
+    *col = (size_t)place[1];
+    return LB_OK;
+}
+
+static lb_status read_element(const node *at, const lb_format *f, lb_element *e) {
+    node code;
+    double value_of_exact;
+    *e = (lb_element){.present = true};
+    LB_TRY(read_place(at, &e->row, &e->col));
+    LB_TRY(child(at, "actual", &code));
+    LB_TRY(read_code(&code, f, &e->actual, &e->actual_value));
+    LB_TRY(child(at, "reference", &code));
+    LB_TRY(read_code(&code, f, &e->reference, &e->reference_value));
+    LB_TRY(child(at, "exact", &code));
+    e->has_exact = !json_is_null(code.json);
+    if (e->has_exact) LB_TRY(read_code(&code, f, &e->exact_code, &value_of_exact));
+    LB_TRY(read_number(at, "ulp", NULL_IS_WRONG, &e->ulp));
+    LB_TRY(read_number(at, "abs_error", NULL_IS_WRONG, &e->abs_error));
+    LB_TRY(read_number(at, "bound", NULL_IS_NAN, &e->bound));
+    LB_TRY(read_number(at, "row_rms", NULL_IS_NAN, &e->row_rms));
+    return read_number(at, "floor", NULL_IS_NAN, &e->floor);
+}
+
+static lb_status read_unit(const node *root, lb_record *r) {
+    node at;
+    LB_TRY(child(root, "unit", &at));
+    if (json_is_null(at.json)) return LB_OK;
+    LB_TRY(read_text(&at, "name", &r->unit_name));
+    LB_TRY(read_text(&at, "source", &r->unit_source));
+    LB_TRY(read_evidence(&at, &r->unit_evidence));
+    LB_TRY(read_text(&at, "note", &r->unit_note));
+    return read_text(&at, "open", &r->unit_open);
+}
+
+static lb_status read_contract(const node *root, lb_record *r) {
+    node at;
+    LB_TRY(child(root, "contract", &at));
+    if (json_is_null(at.json)) return LB_OK;
+    LB_TRY(read_text(&at, "name", &r->contract_name));
+    LB_TRY(read_text(&at, "source", &r->contract_source));
+    LB_TRY(read_evidence(&at, &r->contract_evidence));
+    LB_TRY(read_text(&at, "note", &r->contract_note));
+    LB_TRY(read_number(&at, "k", NULL_IS_NAN, &r->contract_k));
+    LB_TRY(read_number(&at, "max_ulp", NULL_IS_NAN, &r->contract_max_ulp));
+    return read_number(&at, "rel_rms_gate", NULL_IS_NAN, &r->contract_rel_rms_gate);
+}
+
+static lb_status read_numbers(const node *root, lb_record *r) {
+    node at;
+    LB_TRY(child(root, "counts", &at));
+#define FIELD(name) LB_TRY(read_count(&at, #name, &r->counts.name));
     LB_COUNT_FIELDS(FIELD)
 #undef FIELD
-    LB_TRY(member(in, root, "metrics", &j));
-    r->metrics.present = !json_is_null(j);
+    LB_TRY(child(root, "metrics", &at));
+    r->metrics.present = !json_is_null(at.json);
     if (r->metrics.present) {
-#define FIELD(name) LB_TRY(read_number(in, j, #name, false, &r->metrics.name));
+#define FIELD(name) LB_TRY(read_number(&at, #name, NULL_IS_WRONG, &r->metrics.name));
         LB_METRIC_FIELDS(FIELD)
 #undef FIELD
     }
-    LB_TRY(member(in, root, "timing", &j));
-#define FIELD(key, field) LB_TRY(read_number(in, j, #key, true, &r->field));
+    LB_TRY(child(root, "timing", &at));
+#define FIELD(key, field) LB_TRY(read_number(&at, #key, NULL_IS_NAN, &r->field));
     LB_TIMING_FIELDS(FIELD)
 #undef FIELD
-    LB_TRY(member(in, root, "seed", &j));
-    r->has_seed = !json_is_null(j);
-    return r->has_seed ? read_count(in, root, "seed", &r->seed) : LB_OK;
+    LB_TRY(child(root, "seed", &at));
+    r->has_seed = !json_is_null(at.json);
+    return r->has_seed ? count_of(&at, &r->seed) : LB_OK;
 }
 
-static lb_status read_elements(const reader *in, const json_t *root, lb_record *r) {
-    const json_t *j, *e;
-    size_t i;
-    LB_TRY(member(in, root, "out", &j));
-    if (!json_is_null(j)) {
-        if (!json_is_string(j)) return wrong(in, "out", "is no format");
-        LB_TRY(lb_format_get(json_string_value(j), &r->out_format, in->err));
-    }
-    LB_TRY(member(in, root, "first", &j));
-    LB_TRY(read_element(in, j, "first", &r->first));
-    LB_TRY(member(in, root, "worst", &j));
-    LB_TRY(read_element(in, j, "worst", &r->worst));
-    LB_TRY(member(in, root, "outliers", &j));
-    if (!json_is_array(j)) return wrong(in, "outliers", "is no array");
-    json_array_foreach(j, i, e) {
-        lb_element one;
-        LB_TRY(read_element(in, e, "outliers", &one));
-        LB_TRY(lb_record_add_outlier(r, &one, in->err));
+static lb_status read_format(const node *root, const lb_format **out) {
+    node at;
+    LB_TRY(child(root, "out", &at));
+    if (json_is_null(at.json)) return LB_OK;
+    *out = json_is_string(at.json) ? lb_format_find(json_string_value(at.json)) : NULL;
+    return *out ? LB_OK : refuse(&at, "is no number format");
+}
+
+static lb_status read_element_or_null(const node *root, const char *key, const lb_format *f, lb_element *e) {
+    node at;
+    LB_TRY(child(root, key, &at));
+    return json_is_null(at.json) ? LB_OK : read_element(&at, f, e);
+}
+
+static lb_status read_outliers(const node *root, lb_record *r) {
+    node at;
+    LB_TRY(child(root, "outliers", &at));
+    if (!json_is_array(at.json)) return refuse(&at, "is no array");
+    for (size_t i = 0; i < json_array_size(at.json); i++) {
+        const node one = {&at, NULL, i, json_array_get(at.json, i), at.place, at.err};
+        lb_element e;
+        LB_TRY(read_element(&one, r->out_format, &e));
+        LB_TRY(lb_record_add_outlier(r, &e, at.err));
     }
     return LB_OK;
 }
 
-static lb_status read_record(const reader *in, const json_t *root, lb_record *r) {
-    const json_t *schema;
+static lb_status read_record(const node *root, lb_record *r) {
+    node schema;
     int verdict;
-    if (!json_is_object(root)) return lb_fail(in->err, LB_E_FILE, in->place, "a record is a JSON object");
-    LB_TRY(member(in, root, "schema", &schema));
-    if (!json_is_string(schema) || strcmp(json_string_value(schema), LB_RECORD_SCHEMA) != 0)
-        return wrong(in, "schema", "is not " LB_RECORD_SCHEMA);
+    if (!json_is_object(root->json)) return lb_fail(root->err, LB_E_FILE, root->place, "a record is a JSON object");
+    LB_TRY(child(root, "schema", &schema));
+    if (!json_is_string(schema.json) || strcmp(json_string_value(schema.json), LB_RECORD_SCHEMA) != 0)
+        return refuse(&schema, "is not " LB_RECORD_SCHEMA);
     const struct {
         const char *key;
         char **field;
     } texts[] = {{"case", &r->case_string},  {"op", &r->op},       {"on", &r->on},
                  {"reason", &r->reason},     {"cause", &r->cause}, {"reference", &r->reference},
                  {"coverage", &r->coverage}, {"rerun", &r->rerun}, {"environment", &r->environment}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) LB_TRY(read_text(in, root, texts[i].key, texts[i].field));
-    LB_TRY(read_choice(in, root, "verdict", verdict_at, LB_VERDICT_COUNT, &verdict));
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) LB_TRY(read_text(root, texts[i].key, texts[i].field));
+    LB_TRY(read_choice(root, "verdict", verdict_at, LB_VERDICT_COUNT, &verdict));
     r->verdict = (lb_verdict)verdict;
-    LB_TRY(read_unit(in, root, r));
-    LB_TRY(read_contract(in, root, r));
-    LB_TRY(read_numbers(in, root, r));
-    return read_elements(in, root, r);
+    LB_TRY(read_unit(root, r));
+    LB_TRY(read_contract(root, r));
+    LB_TRY(read_numbers(root, r));
+    LB_TRY(read_format(root, &r->out_format));
+    LB_TRY(read_element_or_null(root, "first", r->out_format, &r->first));
+    LB_TRY(read_element_or_null(root, "worst", r->out_format, &r->worst));
+    return read_outliers(root, r);
 }
 
 lb_status lb_record_from_json(lb_record **out, const char *text, size_t size, const char *place, lb_error *err) {
     json_error_t why;
-    json_t *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why);
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why); /* nesting is limited by JSON_PARSER_MAX_DEPTH */
     lb_record *r = NULL;
     *out = NULL;
-    if (!root) return lb_fail(err, LB_E_FILE, place, "byte %d: %s", why.position, why.text);
-    const reader in = {place, err};
+    if (!json) return lb_fail(err, LB_E_FILE, place, "byte %d: %s", why.position, why.text);
+    const node root = {.json = json, .place = place, .err = err};
     lb_status s = lb_record_open(&r, err);
-    if (s == LB_OK) s = read_record(&in, root, r);
-    json_decref(root);
+    if (s == LB_OK) s = read_record(&root, r);
+    json_decref(json);
     if (s == LB_OK)
         *out = r;
     else

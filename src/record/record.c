@@ -96,8 +96,12 @@ lb_status lb_record_add_outlier(lb_record *r, const lb_element *e, lb_error *err
 }
 
 int lb_records_exit(const lb_verdict *verdicts, size_t count) {
+    static const int exits[LB_VERDICT_COUNT] = {
+#define X(id, name, exit_code) [LB_##id] = exit_code,
+        LB_VERDICT_LIST(X)
+#undef X
+    };
     size_t seen[LB_VERDICT_COUNT] = {0};
     for (size_t i = 0; i < count; i++) seen[verdicts[i]]++;
-    if (seen[LB_FAIL]) return 1;
-    return seen[LB_UNPROVEN] || !seen[LB_PASS] ? 3 : 0;
+    return exits[seen[LB_FAIL] ? LB_FAIL : seen[LB_UNPROVEN] || !seen[LB_PASS] ? LB_UNPROVEN : LB_PASS];
 }

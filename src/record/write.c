@@ -2,6 +2,7 @@
 /* A record as one line of JSON. docs/result-schema.md says what each key means. */
 #include "lastbit/record.h"
 #include "record/fields.h"
+#include "record/utf8.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -10,26 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of the UTF-8 sequence at s, 0 if there is none: JSON takes no other bytes, and file names may hold any. */
-static size_t utf8_length(const unsigned char *s) {
-    const size_t n = s[0] < 0x80                   ? 1
-                     : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-                     : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-                     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                                   : 0;
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80) return 0;
-    if (n == 3 && ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))) return 0;
-    if (n == 4 && ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))) return 0;
-    return n;
-}
-
 /* Bytes that are no UTF-8 become '?'. */
 static json_t *text(const char *s) {
     char *copy = strdup(s);
     if (!copy) return NULL;
-    for (unsigned char *p = (unsigned char *)copy; *p;) {
-        const size_t n = utf8_length(p);
+    for (char *p = copy; *p;) {
+        const size_t n = lb_utf8_length(p);
         if (!n) *p = '?';
         p += n ? n : 1;
     }
@@ -67,8 +54,8 @@ static json_t *element(const lb_format *f, const lb_element *e) {
     if (!e->present) return json_null();
     return json_pack("{s:[o,o], s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "at", count(e->row), count(e->col), "actual",
                      code_and_value(f, e->actual, e->actual_value), "reference", code_and_value(f, e->reference, e->reference_value),
-                     "exact", e->has_exact && f ? code_and_value(f, e->exact_code, lb_to_double(f, e->exact_code)) : json_null(), "ulp",
-                     number(e->ulp), "abs_error", number(e->abs_error), "bound", number_or_null(e->bound), "row_rms",
+                     "exact", e->has_exact ? code_and_value(f, e->exact_code, f ? lb_to_double(f, e->exact_code) : NAN) : json_null(),
+                     "ulp", number(e->ulp), "abs_error", number(e->abs_error), "bound", number_or_null(e->bound), "row_rms",
                      number_or_null(e->row_rms), "floor", number_or_null(e->floor));
 }
 
@@ -85,35 +72,46 @@ static json_t *contract(const lb_record *r) {
                      number_or_null(r->contract_max_ulp), "rel_rms_gate", number_or_null(r->contract_rel_rms_gate));
 }
 
+/* An object that lacks a key for want of memory is no object at all. */
+static json_t *whole_or_null(json_t *j, bool whole) {
+    if (whole) return j;
+    json_decref(j);
+    return NULL;
+}
+
 static json_t *counts(const lb_counts *c) {
     json_t *j = json_object();
-#define FIELD(name) json_object_set_new(j, #name, count(c->name));
+    bool whole = true;
+#define FIELD(name) whole = json_object_set_new(j, #name, count(c->name)) == 0 && whole;
     LB_COUNT_FIELDS(FIELD)
 #undef FIELD
-    return j;
+    return whole_or_null(j, whole);
 }
 
 static json_t *metrics(const lb_metrics *m) {
     if (!m->present) return json_null();
     json_t *j = json_object();
-#define FIELD(name) json_object_set_new(j, #name, number(m->name));
+    bool whole = true;
+#define FIELD(name) whole = json_object_set_new(j, #name, number(m->name)) == 0 && whole;
     LB_METRIC_FIELDS(FIELD)
 #undef FIELD
-    return j;
+    return whole_or_null(j, whole);
 }
 
 static json_t *timing(const lb_record *r) {
     json_t *j = json_object();
-#define FIELD(key, field) json_object_set_new(j, #key, number_or_null(r->field));
+    bool whole = true;
+#define FIELD(key, field) whole = json_object_set_new(j, #key, number_or_null(r->field)) == 0 && whole;
     LB_TIMING_FIELDS(FIELD)
 #undef FIELD
-    return j;
+    return whole_or_null(j, whole);
 }
 
 static json_t *outliers(const lb_record *r) {
     json_t *j = json_array();
-    for (size_t i = 0; i < r->outlier_count; i++) json_array_append_new(j, element(r->out_format, &r->outliers[i]));
-    return j;
+    bool whole = true;
+    for (size_t i = 0; i < r->outlier_count && whole; i++) whole = json_array_append_new(j, element(r->out_format, &r->outliers[i])) == 0;
+    return whole_or_null(j, whole);
 }
 
 lb_status lb_record_to_json(const lb_record *r, char **out, lb_error *err) {

@@ -2,6 +2,7 @@
 /* JUnit, as CI systems read it: failure, error and skipped are three things. */
 #include "base/text.h"
 #include "lastbit/report.h"
+#include "record/utf8.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,15 +14,16 @@ static const struct {
 
 /* XML takes no control characters but tab and newline, and only UTF-8: other bytes become '?'. */
 static void add_escaped(lb_text *t, const char *s) {
-    for (; *s; s++) {
-        const unsigned char c = (unsigned char)*s;
+    while (*s) {
         const char *entity = NULL;
         for (size_t i = 0; i < sizeof entities / sizeof entities[0]; i++)
             if (entities[i].c == *s) entity = entities[i].entity;
+        const size_t n = *s == '\n' || *s == '\t' ? 1 : lb_utf8_printable_length(s);
         if (entity)
             lb_text_add(t, "%s", entity);
         else
-            lb_text_add_bytes(t, (c < 0x20 && c != '\t' && c != '\n') || c >= 0x7f ? "?" : s, 1);
+            lb_text_add_bytes(t, n ? s : "?", n ? n : 1);
+        s += n ? n : 1;
     }
 }
 

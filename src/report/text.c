@@ -2,9 +2,11 @@
 /* A record for a person who reads a log: the verdict first, on one line that can be searched for. */
 #include "base/text.h"
 #include "lastbit/report.h"
+#include "record/utf8.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,18 +20,50 @@ static void add_number(lb_text *t, const char *before, double x) {
         lb_text_add_double(t, x);
 }
 
+/* A string of the record on its own line, whatever it holds: a name of a file must not begin a line, or colour a terminal. */
+static void add_printable(lb_text *t, const char *s) {
+    while (*s) {
+        const size_t n = lb_utf8_printable_length(s);
+        lb_text_add_bytes(t, n ? s : "?", n ? n : 1);
+        s += n ? n : 1;
+    }
+}
+
+/* The value of a code: exact where nine digits hold it, else the shortest decimal that reads back as the code. */
+static void add_value(lb_text *t, const lb_format *f, uint64_t code, double value) {
+    char s[32];
+    if (!f || !isfinite(value)) {
+        lb_text_add_double(t, value);
+        return;
+    }
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(s, sizeof s, "%.*g", digits, value);
+        const double back = strtod(s, NULL);
+        if (back == value || (digits >= 9 && lb_from_double(f, back) == code)) break;
+    }
+    lb_text_add(t, "%s", s);
+}
+
+static void add_hex(lb_text *t, const lb_format *f, uint64_t code, int column) {
+    char s[24];
+    snprintf(s, sizeof s, "0x%0*" PRIx64, f ? (f->bits + 3) / 4 : 1, code);
+    lb_text_add(t, "%-*s", column, s);
+}
+
 static void add_code(lb_text *t, const lb_format *f, uint64_t code, double value) {
-    lb_text_add(t, "0x%0*" PRIx64 " (", f ? (f->bits + 3) / 4 : 1, code);
-    lb_text_add_double(t, value);
+    add_hex(t, f, code, 0);
+    lb_text_add(t, " (");
+    add_value(t, f, code, value);
     lb_text_add(t, ")");
 }
 
 /* VERDICT case: counts worst bound at */
 static void add_headline(lb_text *t, const lb_record *r, bool color) {
     static const char *const colors[LB_VERDICT_COUNT] = {"\033[32m", "\033[31m", "\033[33m", "\033[36m"};
-    lb_text_add(t, "%s%s%s %s: compared=%" PRIu64 " exact=%" PRIu64 " legal=%" PRIu64 " wrong=%" PRIu64, color ? colors[r->verdict] : "",
-                lb_verdict_name(r->verdict), color ? "\033[0m" : "", r->case_string, r->counts.compared, r->counts.exact, r->counts.legal,
-                r->counts.wrong);
+    lb_text_add(t, "%s%s%s ", color ? colors[r->verdict] : "", lb_verdict_name(r->verdict), color ? "\033[0m" : "");
+    add_printable(t, r->case_string);
+    lb_text_add(t, ": compared=%" PRIu64 " exact=%" PRIu64 " legal=%" PRIu64 " wrong=%" PRIu64, r->counts.compared, r->counts.exact,
+                r->counts.legal, r->counts.wrong);
     if (r->worst.present) {
         add_number(t, " worst=", r->worst.ulp);
         lb_text_add(t, "ulp");
@@ -40,39 +74,52 @@ static void add_headline(lb_text *t, const lb_record *r, bool color) {
 }
 
 static void add_line(lb_text *t, const char *label, const char *value) {
-    if (*value) lb_text_add(t, "  %-10s %s\n", label, value);
-}
-
-/* The keys of the open edges, "D1 D2 D5": the record and `lastbit units --json` have the sentences. */
-static void add_open_edges(lb_text *t, const char *open) {
-    const char *before = "  open       ";
-    for (const char *p = strchr(open, 'D'); p; p = strchr(p + 1, 'D')) {
-        const size_t digits = strspn(p + 1, "0123456789");
-        if (!digits || p[1 + digits] != ':') continue;
-        lb_text_add(t, "%s%.*s", before, (int)digits + 1, p);
-        before = " ";
-    }
-    if (*before && before[1] == 0) lb_text_add(t, " (docs/open-edges.md: what no recording settles, and the choice taken)\n");
+    if (!*value) return;
+    lb_text_add(t, "  %-10s ", label);
+    add_printable(t, value);
+    lb_text_add(t, "\n");
 }
 
 static void add_exact(lb_text *t, const lb_record *r) {
     if (!*r->unit_name) return;
-    const uint64_t n = r->counts.compared, differ = n - r->counts.exact;
-    lb_text_add(t, "  exact:     %" PRIu64 "/%" PRIu64, r->counts.exact, n);
-    if (differ) lb_text_add(t, ", %" PRIu64 " differ", differ);
+    const uint64_t n = r->counts.compared, exact = r->counts.exact;
+    lb_text_add(t, "  exact:     %" PRIu64 "/%" PRIu64, exact, n);
+    if (exact < n) lb_text_add(t, ", %" PRIu64 " differ", n - exact);
     lb_text_add(t, "\n");
+}
+
+/* The keys of the open edges, "D1 D2 D5", of whole sentences "D1: …; D2: …", which the record and `lastbit units --json` have. */
+static void add_open_edges(lb_text *t, const char *open) {
+    size_t keys = 0;
+    for (const char *p = open; *p; p++) {
+        const size_t digits = *p == 'D' && (p == open || p[-1] == ' ') ? strspn(p + 1, "0123456789") : 0;
+        if (!digits || p[1 + digits] != ':') continue;
+        lb_text_add(t, "%s%.*s", keys++ ? " " : "  open       ", (int)digits + 1, p);
+    }
+    if (keys)
+        lb_text_add(t, " (docs/open-edges.md: what no recording settles, and the choice taken)\n");
+    else
+        add_line(t, "open", open);
 }
 
 static void add_unit(lb_text *t, const lb_record *r) {
     if (!*r->unit_name) return;
-    lb_text_add(t, "  unit       %s, %s: %s [%s]\n", r->unit_name, lb_evidence_name(r->unit_evidence), r->unit_note, r->unit_source);
+    lb_text_add(t, "  unit       ");
+    add_printable(t, r->unit_name);
+    lb_text_add(t, ", %s [", lb_evidence_name(r->unit_evidence));
+    add_printable(t, r->unit_source);
+    lb_text_add(t, "]\n");
+    add_line(t, "evidence", r->unit_note);
     add_open_edges(t, r->unit_open);
 }
 
 static void add_contract(lb_text *t, const lb_record *r) {
     if (!*r->contract_name) return;
-    lb_text_add(t, "  contract   %s, %s [%s]:", r->contract_name, lb_evidence_name(r->contract_evidence), r->contract_source);
-    add_number(t, " ", r->contract_max_ulp);
+    lb_text_add(t, "  contract   ");
+    add_printable(t, r->contract_name);
+    lb_text_add(t, ", %s [", lb_evidence_name(r->contract_evidence));
+    add_printable(t, r->contract_source);
+    add_number(t, "]: ", r->contract_max_ulp);
     add_number(t, " ulp or the floor at k = ", r->contract_k);
     add_number(t, "; rel_rms <= ", r->contract_rel_rms_gate);
     lb_text_add(t, "\n");
@@ -87,8 +134,10 @@ static void add_counts(lb_text *t, const lb_record *r) {
                 {"Inf in reference", c->inf_reference}, {"other class", c->class_mismatch},     {"sign flips", c->sign_flips},
                 {"over the ULP budget", c->over_ulp},   {"not written", c->not_written},        {"guard damage", c->guard_damage}};
     const char *before = "  counts     ";
-    if (c->total != c->compared) {
-        lb_text_add(t, "%s%" PRIu64 " of %" PRIu64 " elements compared", before, c->compared, c->total);
+    if (c->total != c->compared || !c->compared) {
+        lb_text_add(
+            t, c->compared ? "%s%" PRIu64 " of %" PRIu64 " elements compared" : "%snothing compared: %" PRIu64 " of %" PRIu64 " elements",
+            before, c->compared, c->total);
         before = ", ";
     }
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -121,14 +170,26 @@ static void add_element(lb_text *t, const lb_record *r, const char *label, const
     lb_text_add(t, "\n");
 }
 
+/* Under a contract the columns that its floor is made of; without one the words. */
 static void add_outliers(lb_text *t, const lb_record *r) {
     if (r->outlier_count < 2) return;
-    lb_text_add(t, "  the first %zu of %" PRIu64 " wrong elements:\n    %8s %8s  %-14s %-14s %10s %10s %10s %10s %10s\n", r->outlier_count,
-                r->counts.wrong, "row", "column", "reference", "actual", "ulp", "|ref|/rms", "row rms", "floor", "allowed");
+    const bool floors = *r->contract_name;
+    lb_text_add(t, "  the first %zu of %" PRIu64 " wrong elements:\n    %8s %8s  ", r->outlier_count, r->counts.wrong, "row", "column");
+    if (floors)
+        lb_text_add(t, "%-14s %-14s %10s %10s %10s %10s %10s\n", "reference", "actual", "ulp", "|ref|/rms", "row rms", "floor", "allowed");
+    else
+        lb_text_add(t, "%-14s %-14s %-18s %-18s %10s\n", "reference", "actual", "reference", "actual", "ulp");
     for (size_t i = 0; i < r->outlier_count; i++) {
         const lb_element *e = &r->outliers[i];
-        lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g %10.6g %10.4g %10.4g %10.4g %10.4g\n", e->row, e->col, e->reference_value,
-                    e->actual_value, e->ulp, fabs(e->reference_value) / e->row_rms, e->row_rms, e->floor, e->bound);
+        lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g ", e->row, e->col, e->reference_value, e->actual_value);
+        if (floors) {
+            lb_text_add(t, "%10.6g %10.4g %10.4g %10.4g %10.4g\n", e->ulp, fabs(e->reference_value) / e->row_rms, e->row_rms, e->floor,
+                        e->bound);
+        } else {
+            add_hex(t, r->out_format, e->reference, 19);
+            add_hex(t, r->out_format, e->actual, 19);
+            lb_text_add(t, "%10.6g\n", e->ulp);
+        }
     }
 }
 
