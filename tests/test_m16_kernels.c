@@ -203,6 +203,7 @@ static void the_two_halves_rung_reproduces_every_row_of_a_per_row_launch(void **
     launch(16, 16, 16, halves);
     for (int m = 0; m < M; m++) launch(m, m, 1, one_by_one);
     assert_memory_equal(halves, one_by_one, sizeof halves);
+    assert_memory_equal(halves, actual, sizeof halves);
 }
 
 static void a_wrong_second_half_offset_is_caught(void **state) {
