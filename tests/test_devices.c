@@ -180,10 +180,114 @@ static void a_kernel_that_misbehaves_is_fail_with_its_reason(void **state) {
     }
 }
 
+/* ---- files that describe no kernel --------------------------------------------------------------------------------------------- */
+
+#define ABD "{\"buffer\": \"a\"}, {\"buffer\": \"b\"}, {\"buffer\": \"d\"}"
+
+/* A key of k.json with another value, JSON text (NULL: left out). */
+static const struct {
+    int line;
+    const char *key, *value;
+    lb_status status;
+    const char *part; /* of the message */
+} specs[] = {
+    {__LINE__, "entri", "\"f\"", LB_E_FILE, "unknown key \"entri\"; did you mean entry"},
+    {__LINE__, "zzzzzzzzzzzz", "1", LB_E_FILE, "unknown key \"zzzzzzzzzzzz\""},
+    {__LINE__, "language", NULL, LB_E_FILE, "\"language\" should be a string"},
+    {__LINE__, "source", NULL, LB_E_FILE, "\"source\" should be a string"},
+    {__LINE__, "entry", NULL, LB_E_FILE, "\"entry\" should be a string"},
+    {__LINE__, "in", NULL, LB_E_FILE, "\"in\" should be a string"},
+    {__LINE__, "out", NULL, LB_E_FILE, "\"out\" should be a string"},
+    {__LINE__, "args", NULL, LB_E_FILE, "\"args\" should be an array"},
+    {__LINE__, "global", NULL, LB_E_FILE, "\"global\" should hold one to three sizes"},
+    {__LINE__, "entry", "3", LB_E_FILE, "\"entry\" should be a string"},
+    {__LINE__, "in", "[]", LB_E_FILE, "\"in\" should be a string"},
+    {__LINE__, "in", "\"bf61\"", LB_E_FILE, "\"in\": bf61: "},
+    {__LINE__, "in_b", "null", LB_E_FILE, "\"in_b\" should be a string"},
+    {__LINE__, "acc", "1", LB_E_FILE, "\"acc\" should be a string"},
+    {__LINE__, "tb", "\"yes\"", LB_E_FILE, "\"tb\" should be true or false"},
+    {__LINE__, "options", "[\"-g\"]", LB_E_FILE, "\"options\" should be a string"},
+    {__LINE__, "device", "0", LB_E_FILE, "\"device\" should be a string"},
+    {__LINE__, "device", "\"no such thing\"", LB_E_UNAVAILABLE, "no OpenCL device has \"no such thing\""},
+    {__LINE__, "device", "\"4000000000\"", LB_E_UNAVAILABLE, "they count from 0"},
+    {__LINE__, "language", "\"fortran\"", LB_E_FILE, "\"fortran\" is not run here; opencl is"},
+    {__LINE__, "source", "\"absent.cl\"", LB_E_FILE, "absent.cl: No such file"},
+    {__LINE__, "source", "\".\"", LB_E_FILE, "cannot be read"},
+    {__LINE__, "entry", "\"g\"", LB_E_FILE, "no kernel \"g\""},
+    {__LINE__, "args", "{}", LB_E_FILE, "\"args\" should be an array"},
+    {__LINE__, "args", "[]", LB_E_FILE, "no buffer d"},
+    {__LINE__, "args", "[{\"buffer\": \"a\"}]", LB_E_FILE, "no buffer d"},
+    {__LINE__, "args", "[1]", LB_E_FILE, "each is {"},
+    {__LINE__, "args", "[{}]", LB_E_FILE, "each is {"},
+    {__LINE__, "args", "[{\"int\": 1, \"uint\": 1}]", LB_E_FILE, "each is {"},
+    {__LINE__, "args", "[{\"double\": 1}]", LB_E_FILE, "each is {"},
+    {__LINE__, "args", "[{\"float\": \"m\"}]", LB_E_FILE, "each is {"},
+    {__LINE__, "args", "[{\"buffer\": \"e\"}]", LB_E_FILE, "a buffer is"},
+    {__LINE__, "args", "[{\"buffer\": 1}]", LB_E_FILE, "a buffer is"},
+    {__LINE__, "args", "[{\"buffer\": \"c\"}]", LB_E_FILE, "buffer c wants \"acc\""},
+    {__LINE__, "args", "[{\"int\": 2147483648}]", LB_E_FILE, "does not fit in int"},
+    {__LINE__, "args", "[{\"uint\": \"0 - 1\"}]", LB_E_FILE, "does not fit in uint"},
+    {__LINE__, "args", "[{\"local\": 0}]", LB_E_FILE, "does not fit in local"},
+    {__LINE__, "args", "[{\"int\": 1.5}]", LB_E_FILE, "a whole number or an expression"},
+    {__LINE__, "args", "[" ABD ", {\"int\": \"m\"}, {\"int\": \"n\"}]", LB_E_FILE, "6 arguments"},
+    {__LINE__, "args", "[" ABD ", {\"int\": 1}, {\"int\": 1}, {\"int\": 1}, {\"int\": 1}]", LB_E_FILE, "6 arguments"},
+    {__LINE__, "args", "[" ABD ", {\"long\": 1}, {\"int\": 1}, {\"int\": 1}]", LB_E_FILE, "refuses argument 3"},
+    {__LINE__, "global", "[]", LB_E_FILE, "one to three sizes"},
+    {__LINE__, "global", "[1, 1, 1, 1]", LB_E_FILE, "one to three sizes"},
+    {__LINE__, "global", "7", LB_E_FILE, "one to three sizes"},
+    {__LINE__, "global", "[0, 1]", LB_E_FILE, "size 0 is 0"},
+    {__LINE__, "global", "[\"n\", \"0 - m\"]", LB_E_FILE, "size 1 is -12"},
+    {__LINE__, "global", "[\"n\", \"4294967296\"]", LB_E_FILE, "size 1 is 4294967296"},
+    {__LINE__, "local", "[7, 1]", LB_E_FILE, "size 0 is 20, no multiple of 7"},
+    {__LINE__, "local", "[1, 5]", LB_E_FILE, "size 1 is 12, no multiple of 5"},
+    {__LINE__, "local", "[4]", LB_E_FILE, "\"local\" has 1 sizes, \"global\" 2"},
+    {__LINE__, "global", "[\"n / 0\", 1]", LB_E_FILE, "column 6: division by zero"},
+    {__LINE__, "global", "[\"n % (m - m)\", 1]", LB_E_FILE, "division by zero"},
+    {__LINE__, "global", "[\"ceildiv(n, 0)\", 1]", LB_E_FILE, "wants a >= 0 and b > 0"},
+    {__LINE__, "global", "[\"roundup(0 - 1, 8)\", 1]", LB_E_FILE, "wants a >= 0 and b > 0"},
+    {__LINE__, "global", "[\"9223372036854775808\", 1]", LB_E_FILE, "too large"},
+    {__LINE__, "global", "[\"n * 9223372036854775807\", 1]", LB_E_FILE, "too large"},
+    {__LINE__, "global", "[\"9223372036854775807 + 1\", 1]", LB_E_FILE, "too large"},
+    {__LINE__, "global", "[\"0 - 9223372036854775807 - 2\", 1]", LB_E_FILE, "too large"},
+    {__LINE__, "global", "[\"roundup(9223372036854775807, 2)\", 1]", LB_E_FILE, "too large"},
+    {__LINE__, "global", "[\"x\", 1]", LB_E_FILE, "no such name; m, n and k are"},
+    {__LINE__, "global", "[\"mn\", 1]", LB_E_FILE, "no such name"},
+    {__LINE__, "global", "[\"log(m, n)\", 1]", LB_E_FILE, "no such function"},
+    {__LINE__, "global", "[\"min(m)\", 1]", LB_E_FILE, "a comma should stand here"},
+    {__LINE__, "global", "[\"min(m, n\", 1]", LB_E_FILE, "a ) should stand here"},
+    {__LINE__, "global", "[\"\", 1]", LB_E_FILE, "a number, a name or a ( should stand here"},
+    {__LINE__, "global", "[\"n +\", 1]", LB_E_FILE, "a number, a name or a ( should stand here"},
+    {__LINE__, "global", "[\"-n\", 1]", LB_E_FILE, "a number, a name or a ( should stand here"},
+    {__LINE__, "global", "[\"n m\", 1]", LB_E_FILE, "something stands behind"},
+    {__LINE__, "global", "[\"n)\", 1]", LB_E_FILE, "something stands behind"},
+};
+
+/* The run could not begin: one line that says why, from the file. */
+static void expect_refusal(int line, lb_status status, const char *part) {
+    char on[200];
+    lb_run_report report;
+    lb_error err = {0};
+    on_k_json(on, sizeof on);
+    const lb_status got = lb_run_guarded(on, NULL, &x, 60, y, &report, &err);
+    if (got != status || !strstr(err.message, part) || !strstr(err.place, "k.json"))
+        fail_msg("row at %s:%d: status %d, %s: %s (%s)", __FILE__, line, (int)got, err.place, err.message, report.why);
+}
+
+static void a_description_with_one_thing_wrong_is_refused_with_the_reason(void **state) {
+    (void)state;
+    want_device();
+    write_kernel(RIGHT);
+    for (size_t i = 0; i < sizeof specs / sizeof specs[0]; i++) {
+        write_json(specs[i].key, specs[i].value);
+        expect_refusal(specs[i].line, specs[i].status, specs[i].part);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_passes_on_ragged_shapes_and_one_without_its_tail_fails),
         cmocka_unit_test(a_kernel_that_misbehaves_is_fail_with_its_reason),
+        cmocka_unit_test(a_description_with_one_thing_wrong_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
