@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST = 4096 };
+enum { MOST = 5000 };
 
 /* A file in memory. */
 typedef struct image {

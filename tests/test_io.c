@@ -55,6 +55,7 @@ static void malformed_safetensors_are_refused_with_the_place(void **state) {
         /* source: FIL-06, Comfy-Org/ComfyUI#15602: trailing bytes */
         {__LINE__, "{\"a\":" T("[4]", 0, 16) "}", 32, "16 bytes behind"},
         {__LINE__, "{\"a\":" T("[4]", 0, 16) "}", 12, "do not lie"},
+        {__LINE__, "{\"a\":" T("[1]", 0, 8) "}", 8, "its shape wants 4 bytes, its data_offsets hold 8"},
         {__LINE__, "{\"a\":" T("[4]", 16, 0) "}", 16, "do not lie"},
         {__LINE__, "{\"a\":" T("[-4]", 0, 16) "}", 16, "whole number"},
         {__LINE__, "{\"a\":" T("[4.0]", 0, 16) "}", 16, "whole number"},
@@ -88,6 +89,8 @@ static void malformed_safetensors_are_refused_with_the_place(void **state) {
     const image nested = safetensors_of(deep, 0);
     expect_refused(__LINE__, &nested, "depth");
     image huge = safetensors_of(two, 12);
+    huge.bytes[0] = (unsigned char)(huge.size - 7); /* a byte more than there is */
+    expect_refused(__LINE__, &huge, "byte 0");
     memset(huge.bytes, 0xff, 8); /* a header of 2^64 - 1 bytes */
     expect_refused(__LINE__, &huge, "byte 0");
     const image empty = {.size = 0};
@@ -168,6 +171,9 @@ static void malformed_npy_is_refused_with_the_place(void **state) {
     image version = npy_of(1, rows[0].dict, zeros, 24);
     version.bytes[6] = 4;
     expect_refused(__LINE__, &version, "version 4");
+    image longer = npy_of(2, rows[0].dict, zeros, 24);
+    longer.bytes[8] = (unsigned char)(longer.size - 11); /* a byte more than there is */
+    expect_refused(__LINE__, &longer, "byte 8: the header is to have");
 }
 
 static void npy_of_any_rank_is_laid_row_major(void **state) {

@@ -81,6 +81,20 @@ static void pipes_are_read_to_their_end(void **state) {
     }
 }
 
+static void a_long_pipe_is_read_whole(void **state) {
+    (void)state;
+    image f = {.size = MOST};
+    for (size_t i = 0; i < MOST; i++) f.bytes[i] = (unsigned char)(i * 7);
+    lb_file *in;
+    lb_error err = {0};
+    const pid_t child = feed(NULL, &f);
+    if (lb_file_open(&in, "-", &(lb_file_options){.raw_dtype = "u8"}, &err) != LB_OK) fail_msg("%s", err.message);
+    assert_int_equal(lb_file_tensor(in, 0)->bytes, MOST);
+    assert_memory_equal(lb_file_tensor(in, 0)->data, f.bytes, MOST);
+    lb_file_close(in);
+    waitpid(child, NULL, 0);
+}
+
 static void a_pipe_that_is_too_long_is_refused(void **state) {
     (void)state;
     const image f = npy_of(1, f32_dict, one_two, 8);
@@ -145,6 +159,27 @@ static lb_tensor tensor(const char *name, const char *dtype, size_t elements, co
     return (lb_tensor){.name = name, .dtype = type, .rank = 1, .shape = {elements}, .data = data, .bytes = elements * (size_t)type->bytes};
 }
 
+static void npy_of_any_rank_comes_back(void **state) {
+    (void)state;
+    static const uint16_t codes[6] = {1, 2, 3, 4, 5, 6};
+    static const struct {
+        int line, rank;
+        size_t shape[3], count;
+    } rows[] = {{__LINE__, 0, {0}, 1}, {__LINE__, 1, {6}, 6}, {__LINE__, 1, {0}, 0}, {__LINE__, 3, {1, 3, 2}, 6}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        lb_tensor t = {.name = "", .dtype = lb_dtype_find("u16"), .rank = rows[i].rank, .data = codes, .bytes = rows[i].count * 2};
+        memcpy(t.shape, rows[i].shape, sizeof rows[i].shape);
+        lb_file *f = NULL;
+        lb_error err = {0};
+        if (lb_npy_write(in_folder("t.npy"), &t, &err) != LB_OK || lb_file_open(&f, in_folder("t.npy"), NULL, &err) != LB_OK)
+            fail_msg("row at %s:%d: %s", __FILE__, rows[i].line, err.message);
+        EXPECT_CODE(rows[i].line, lb_file_tensor(f, 0)->rank, t.rank);
+        assert_memory_equal(lb_file_tensor(f, 0)->shape, t.shape, sizeof t.shape);
+        if (t.bytes) assert_memory_equal(lb_file_tensor(f, 0)->data, codes, t.bytes);
+        lb_file_close(f);
+    }
+}
+
 static void safetensors_comes_back_with_its_metadata_and_wide_elements_first(void **state) {
     (void)state;
     static const uint8_t bytes[3] = {1, 2, 3};
@@ -183,7 +218,8 @@ static void what_a_reader_would_refuse_is_not_written(void **state) {
     static const uint8_t bytes[4];
     lb_tensor bad_shape = tensor("a", "u8", 4, bytes), bad_rank = bad_shape;
     bad_shape.shape[0] = 5;
-    bad_rank.rank = LB_MAX_RANK + 1;
+    bad_rank.rank = -1;
+    bad_rank.bytes = 1;
     const struct {
         int line;
         lb_tensor t[2];
@@ -239,25 +275,28 @@ static void a_failed_write_leaves_nothing_behind(void **state) {
 /* The old file stays whole where the new one cannot be finished: the disk is "full" after 100 bytes. */
 static void a_full_disk_leaves_the_old_file(void **state) {
     (void)state;
-    const char *path = npy_file("old.npy", f32_dict, one_two, 8);
     static uint32_t codes[4096];
-    const lb_mat m = lb_mat_of(lb_format_row(LB_F32), codes, 64, 64);
+    static const size_t sides[] = {1, 64}; /* a file that fails when it is closed, one that fails in between */
+    const char *path = npy_file("old.npy", f32_dict, one_two, 8);
     struct rlimit before, full;
-    lb_file *f;
-    lb_error err = {0};
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
     full = (struct rlimit){.rlim_cur = 100, .rlim_max = before.rlim_max};
-    signal(SIGXFSZ, SIG_IGN);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-    const lb_status s = lb_mat_write(path, "x", &m, &err);
-    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
-    signal(SIGXFSZ, SIG_DFL);
-    assert_int_equal(s, LB_E_FILE);
-    assert_non_null(strstr(err.message, "File too large"));
-    expect_no_parts();
-    assert_int_equal(lb_file_open(&f, path, NULL, &err), LB_OK);
-    assert_memory_equal(lb_file_tensor(f, 0)->data, one_two, 8);
-    lb_file_close(f);
+    for (size_t i = 0; i < 2; i++) {
+        const lb_mat m = lb_mat_of(lb_format_row(LB_F32), codes, sides[i], sides[i]);
+        lb_file *f;
+        lb_error err = {0};
+        signal(SIGXFSZ, SIG_IGN);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+        const lb_status s = lb_mat_write(path, "x", &m, &err);
+        assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+        signal(SIGXFSZ, SIG_DFL);
+        assert_int_equal(s, LB_E_FILE);
+        assert_non_null(strstr(err.message, "File too large"));
+        expect_no_parts();
+        assert_int_equal(lb_file_open(&f, path, NULL, &err), LB_OK);
+        assert_memory_equal(lb_file_tensor(f, 0)->data, one_two, 8);
+        lb_file_close(f);
+    }
 }
 
 static void a_part_that_a_killed_process_left_is_no_obstacle(void **state) {
@@ -278,9 +317,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_no_readable_file_is_refused),
         cmocka_unit_test(pipes_are_read_to_their_end),
+        cmocka_unit_test(a_long_pipe_is_read_whole),
         cmocka_unit_test(a_pipe_that_is_too_long_is_refused),
         cmocka_unit_test(every_recording_of_hardware_is_read),
         cmocka_unit_test(a_matrix_comes_back_from_both_kinds_of_file),
+        cmocka_unit_test(npy_of_any_rank_comes_back),
         cmocka_unit_test(safetensors_comes_back_with_its_metadata_and_wide_elements_first),
         cmocka_unit_test(what_a_reader_would_refuse_is_not_written),
         cmocka_unit_test(a_failed_write_leaves_nothing_behind),
