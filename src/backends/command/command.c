@@ -8,12 +8,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,19 +58,21 @@ static bool command_can(const lb_device *d, const lb_case *x, const char **why_n
 
 /* ---- the folder ---------------------------------------------------------------------------------------------------------- */
 
-static const char *const files[] = {"case.json", "in.safetensors", "out.safetensors", "log"};
-
 static void path_in(char *out, size_t size, const char *folder, const char *file) {
     snprintf(out, size, "%s/%s", folder, file);
 }
 
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
+    (void)st;
+    (void)kind;
+    (void)at;
+    remove(path);
+    return 0;
+}
+
+/* With whatever the program left in it; links are removed, not followed. */
 static void remove_folder(const char *folder) {
-    char path[600];
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        path_in(path, sizeof path, folder, files[i]);
-        unlink(path);
-    }
-    rmdir(folder); /* stays where the program left files of its own */
+    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static lb_status write_case(const char *folder, const lb_case *x, lb_error *err) {
@@ -123,14 +127,15 @@ static lb_status write_inputs(const char *folder, const lb_case *x, lb_error *er
 
 static lb_status read_output(const lb_device *d, const char *folder, const lb_case *x, void *y, lb_error *err) {
     char spec[600];
+    struct stat st;
     lb_operand o;
     lb_error why = {0};
+    path_in(spec, sizeof spec, folder, "out.safetensors");
+    if (stat(spec, &st) != 0) return lb_fail(err, LB_E_DEVICE, d->name, "the program wrote no out.safetensors");
+    if (!S_ISREG(st.st_mode)) return lb_fail(err, LB_E_DEVICE, d->name, "out.safetensors is no ordinary file");
     path_in(spec, sizeof spec, folder, "out.safetensors:d");
-    if (lb_operand_open(&o, spec, x->out, NULL, &why) != LB_OK) {
-        path_in(spec, sizeof spec, folder, "out.safetensors");
-        if (access(spec, F_OK) != 0) return lb_fail(err, LB_E_DEVICE, d->name, "the program wrote no out.safetensors");
+    if (lb_operand_open(&o, spec, x->out, NULL, &why) != LB_OK)
         return lb_fail(err, LB_E_DEVICE, d->name, "out.safetensors: %s", why.message);
-    }
     lb_status s = LB_OK;
     if (o.mat.rows != lb_case_m(x) || o.mat.cols != lb_case_n(x))
         s = lb_fail(err, LB_E_DEVICE, d->name, "out.safetensors: d is %zux%zu; the case is %zux%zu", o.mat.rows, o.mat.cols, lb_case_m(x),
@@ -143,8 +148,9 @@ static lb_status read_output(const lb_device *d, const char *folder, const lb_ca
 
 /* ---- the program ----------------------------------------------------------------------------------------------------------- */
 
-/* In the child: its output goes to a log in the folder; exec failing is told by exit code 127. */
-static void become_program(char **argv, const char *folder) {
+/* In the child: the program's output goes to a log in the folder. That it could not begin is told through the pipe `tell`, which a
+ * program that begins does not inherit. */
+static void become_program(char **argv, const char *folder, int tell) {
     char path[600];
     path_in(path, sizeof path, folder, "log");
     const int log = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
@@ -156,9 +162,9 @@ static void become_program(char **argv, const char *folder) {
         dup2(log, STDOUT_FILENO);
         dup2(log, STDERR_FILENO);
         execvp(argv[0], argv);
-        dprintf(STDERR_FILENO, "%s: %s\n", argv[0], strerror(errno));
     }
-    _exit(127);
+    const int why = errno;
+    _exit(write(tell, &why, sizeof why) == sizeof why ? 127 : 126);
 }
 
 /* The last line that the program printed, without its end. */
@@ -180,14 +186,26 @@ static double now(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Start it, and wait until it has begun or could not. */
+static lb_status start_program(command *c, const char *folder, pid_t *pid, lb_error *err) {
+    int tell[2], why = 0;
+    if (pipe2(tell, O_CLOEXEC) != 0) return lb_fail(err, LB_E_MEMORY, c->base.name, "cannot start a process: %s", strerror(errno));
+    *pid = fork();
+    if (*pid == 0) become_program(c->argv, folder, tell[1]);
+    if (*pid < 0) why = errno;
+    close(tell[1]);
+    const bool failed = *pid > 0 && read(tell[0], &why, sizeof why) > 0;
+    close(tell[0]);
+    if (failed) waitpid(*pid, NULL, 0);
+    return why ? lb_fail(err, failed ? LB_E_NAME : LB_E_MEMORY, c->base.name, "cannot be run: %s", strerror(why)) : LB_OK;
+}
+
 static lb_status run_program(command *c, const char *folder, double timeout_seconds, lb_error *err) {
     char said[420];
     int status = 0;
     const double end = now() + timeout_seconds;
-    const pid_t pid = fork();
-    if (pid < 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "cannot start a process: %s", strerror(errno));
-    if (pid == 0) become_program(c->argv, folder);
-    pid_t done;
+    pid_t pid = 0, done;
+    LB_TRY(start_program(c, folder, &pid, err));
     while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now() < end) nanosleep(&(struct timespec){0, 2000000}, NULL);
     kill(-pid, SIGKILL); /* the program, or what it left running */
     if (done == 0) {
@@ -198,7 +216,6 @@ static lb_status run_program(command *c, const char *folder, double timeout_seco
     last_line(folder, said, sizeof said);
     if (WIFSIGNALED(status))
         return lb_fail(err, LB_E_DEVICE, c->base.name, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)), said);
-    if (WEXITSTATUS(status) == 127) return lb_fail(err, LB_E_NAME, c->base.name, "cannot be run%s", said);
     if (WEXITSTATUS(status) != 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "exit code %d%s", WEXITSTATUS(status), said);
     return LB_OK;
 }
