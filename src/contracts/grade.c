@@ -188,7 +188,7 @@ static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s,
     const lb_grade_input *in = t->in;
     const number actual = number_at(&in->actual, row, col), reference = number_at(&in->reference, row, col);
     const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference.code;
-    verdict_of_one v = judge_one(t, actual, reference, s);
+    const verdict_of_one v = judge_one(t, actual, reference, s);
     const bool holds_sentinel = in->has_sentinel && actual.code == in->sentinel;
     const bool unwritten = holds_sentinel && want != in->sentinel && reference.code != in->sentinel;
     const bool exact = !unwritten && is_exact(in, t->format, actual.code, want);
@@ -205,7 +205,6 @@ static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s,
     t->counts.not_written += unwritten;
     gate_reference(t, row, col, reference, &v, s);
     if (exact && !(v.ratio > 0)) return LB_OK;
-    if (wrong && v.ratio <= 0) v.ratio = DBL_MIN; /* other bits of the same value, as +0 and -0 */
     return keep(t, row, col, wrong, &v, s, scratch, err);
 }
 
