@@ -283,11 +283,127 @@ static void a_description_with_one_thing_wrong_is_refused_with_the_reason(void *
     }
 }
 
+static void a_file_that_is_no_description_is_refused_with_its_line(void **state) {
+    static const struct {
+        int line;
+        const char *text, *part;
+    } files[] = {
+        {__LINE__, "", "line 1"},
+        {__LINE__, "\n\n{\"language\" \"opencl\"}", "line 3: "},
+        {__LINE__, "[]", "a kernel is a JSON object"},
+        {__LINE__, "\"kernel\"", "line 1"},
+        {__LINE__, "{\"language\": \"opencl\", \"language\": \"opencl\"}", "duplicate"},
+        {__LINE__, "{} {}", "end of file expected"},
+        {__LINE__, "{\"entry\": \"\xff\"}", "byte 0xff"},
+    };
+    enum { DEEP = 10000 };
+    static char text[3 * DEEP];
+    char on[200];
+    lb_run_report report;
+    lb_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        write_file("k.json", files[i].text);
+        expect_refusal(files[i].line, LB_E_FILE, files[i].part);
+    }
+    memset(text, '[', DEEP); /* the reader's stack has an end */
+    text[DEEP] = 0;
+    write_file("k.json", text);
+    expect_refusal(__LINE__, LB_E_FILE, "depth");
+    remove_file("k.json");
+    expect_refusal(__LINE__, LB_E_FILE, "No such file");
+    on_k_json(on, sizeof on);
+    on[strlen(on) - strlen("/k.json")] = 0; /* the folder */
+    assert_int_equal(lb_run_guarded(on, NULL, &x, 60, y, &report, &err), LB_E_FILE);
+    want_device();
+    write_kernel(RIGHT);
+    snprintf(text, sizeof text, "[\"%*s", DEEP, ""); /* an expression nested as deep, likewise */
+    memset(text + 2, '(', DEEP);
+    snprintf(text + 2 + DEEP, sizeof text - 2 - DEEP, "n%*s", DEEP, "");
+    memset(text + 3 + DEEP, ')', DEEP - 1);
+    snprintf(text + 2 + 2 * DEEP, sizeof text - 2 - 2 * DEEP, ")\", 1]");
+    write_json("global", text);
+    expect_refusal(__LINE__, LB_E_FILE, "nested too deep");
+}
+
+/* ---- cases and arguments of every kind ----------------------------------------------------------------------------------------- */
+
+static void a_case_of_another_kind_is_refused_with_what_the_kernel_takes(void **state) {
+    static float c[M * N];
+    static const char takes[] = "the kernel takes A in bf16, B in bf16 stored [k][n], no C, and gives bf16";
+    char on[200];
+    const lb_case right = x;
+    lb_device *d;
+    (void)state;
+    want_device();
+    write_kernel(RIGHT);
+    write_json(NULL, NULL);
+    on_k_json(on, sizeof on);
+    lb_case cases[5] = {right, right, right, right, right};
+    cases[0].a.format = lb_format_row(LB_F16);
+    cases[1].b.format = lb_format_row(LB_F16);
+    cases[2].out = lb_format_row(LB_F16);
+    cases[3].b_transposed = true;
+    cases[3].b = lb_mat_of(x.b.format, b, N, K);
+    cases[4].c = lb_mat_of(lb_format_row(LB_F32), c, M, N);
+    assert_int_equal(lb_device_open(&d, on, NULL), LB_OK);
+    for (size_t i = 0; i < 5; i++) {
+        const char *why;
+        lb_run_report report;
+        lb_error err = {0};
+        if (lb_device_can(d, &cases[i], &why)) fail_msg("case %zu: it should not fit", i);
+        EXPECT_STRING(i, why, takes);
+        EXPECT_CODE(i, lb_run_guarded(on, NULL, &cases[i], 60, y, &report, &err), LB_E_FORMAT);
+        EXPECT_STRING(i, err.message, takes);
+    }
+    lb_device_close(d);
+    lb_record *r = check(&right, on, 60);
+    assert_int_equal(r->verdict, LB_PASS);
+    lb_record_close(r);
+}
+
+/* One argument of each kind; what the kernel saw of them, and of C, comes back in d. */
+static void arguments_of_every_kind_arrive_with_their_values(void **state) {
+    static const uint32_t want[] = {0xfffffff9, 0xffffffff, 0xfffffff0, 0x00000007, 0x3fc00000, 0x40490fdb, 64, 0x20};
+    static uint32_t c[8], d[8];
+    uint16_t one[8] = {0};
+    char on[200];
+    lb_run_report report;
+    lb_error err = {0};
+    (void)state;
+    want_device();
+    for (size_t i = 0; i < 8; i++) c[i] = 0x40490fdb;
+    const lb_case eight = {.op = "matmul",
+                           .a = lb_mat_of(lb_format_row(LB_F16), one, 8, 1),
+                           .b = lb_mat_of(lb_format_row(LB_F16), one, 1, 1),
+                           .c = lb_mat_of(lb_format_row(LB_F32), c, 8, 1),
+                           .out = lb_format_row(LB_F32)};
+    write_file("k.cl", "__kernel void f(int i, uint u, long l, ulong m, float r, __global uint *c, __local uint *s, __global uint *d) {\n"
+                       "    s[0] = 64; s[15] = 0;\n"
+                       "    d[0] = (uint)i; d[1] = u; d[2] = (uint)(l >> 4); d[3] = (uint)(m >> 3); d[4] = as_uint(r); d[5] = c[7];\n"
+                       "    d[6] = s[0] + s[15]; d[7] = get_global_size(0) * 16 + get_local_size(0) * 16;\n}\n");
+    write_file("k.json",
+               "{\"language\": \"opencl\", \"source\": \"k.cl\", \"entry\": \"f\", \"in\": \"f16\", \"acc\": \"f32\", \"out\": \"f32\",\n"
+               "\"args\": [{\"int\": \"k - m\"}, {\"uint\": 4294967295}, {\"long\": \"0 - m * 32\"}, {\"ulong\": \"m * 7 + n\"},\n"
+               "{\"float\": 1.5}, {\"buffer\": \"c\"}, {\"local\": \"ceildiv(m, 3) * 4 * 6\"}, {\"buffer\": \"d\"}],\n"
+               "\"global\": [\"min(m, max(n, k))\"], \"local\": [1], \"options\": \"-DUNUSED=1\"}");
+    on_k_json(on, sizeof on);
+    if (lb_run_guarded(on, NULL, &eight, 60, d, &report, &err) != LB_OK || report.end != LB_RUN_DONE)
+        fail_msg("%s: %s%s", err.place, err.message, report.why);
+    for (size_t i = 0; i < 8; i++) EXPECT_CODE(i, d[i], want[i]);
+    assert_int_equal(report.guard_damage, 0);
+    assert_false(report.inputs_changed);
+    assert_non_null(strstr(report.detail, "OpenCL "));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_example_passes_on_ragged_shapes_and_one_without_its_tail_fails),
         cmocka_unit_test(a_kernel_that_misbehaves_is_fail_with_its_reason),
         cmocka_unit_test(a_description_with_one_thing_wrong_is_refused_with_the_reason),
+        cmocka_unit_test(a_file_that_is_no_description_is_refused_with_its_line),
+        cmocka_unit_test(a_case_of_another_kind_is_refused_with_what_the_kernel_takes),
+        cmocka_unit_test(arguments_of_every_kind_arrive_with_their_values),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
