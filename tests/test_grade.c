@@ -228,17 +228,45 @@ static void a_block_that_does_not_fit_its_sizes_is_a_bad_call(void **state) {
                                    .has_sentinel = true,
                                    .contract = contract("m16-tc"),
                                    .k = 64};
-    lb_block_options bad[5] = {good, good, good, good, good};
-    bad[0].actual_bytes -= 2;
-    bad[1].ld = COLS - 1;
-    bad[2].guard_bytes = 15;
-    bad[3].has_sentinel = false;
-    bad[4].k = 0;
-    for (size_t i = 0; i < 5; i++) {
+    enum { FULL = sizeof data, DENSE = ROWS * LD * 2, LAST_GAP = (LD - COLS) * 2 };
+    const struct {
+        int line;
+        size_t bytes, ld, guard;
+        bool has_sentinel;
+        double k;
+        lb_status want;
+    } rows[] = {
+        {__LINE__, FULL, LD, GUARD, true, 64, LB_OK},
+        {__LINE__, FULL - 2, LD, GUARD, true, 64, LB_E_SHAPE},
+        {__LINE__, ROWS * (COLS - 1) * 2, COLS - 1, 0, true, 64, LB_E_SHAPE}, /* of the right size for rows too narrow */
+        {__LINE__, DENSE + 2 * 15, LD, 15, true, 64, LB_E_SHAPE},             /* of the right size for guards that cut an element */
+        {__LINE__, FULL, (SIZE_MAX >> 3) + 1, GUARD, true, 64, LB_E_SHAPE},   /* sizes past the end of size_t */
+        {__LINE__, FULL, LD, SIZE_MAX - 1, true, 64, LB_E_SHAPE},
+        {__LINE__, DENSE, LD, 0, true, 64, LB_OK},
+        {__LINE__, DENSE - LAST_GAP, LD, 0, true, 64, LB_OK},         /* the last gap may be missing … */
+        {__LINE__, FULL - LAST_GAP, LD, GUARD, true, 64, LB_E_SHAPE}, /* … though not before a guard */
+        {__LINE__, ROWS * COLS * 2, 0, 0, false, 64, LB_OK},          /* ld 0: rows without gaps */
+        {__LINE__, FULL, LD, GUARD, false, 64, LB_E_ARG},             /* nobody knows what guards hold */
+        {__LINE__, FULL, LD, GUARD, true, 0, LB_E_ARG},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        lb_block_options o = good;
+        o.actual_bytes = rows[i].bytes;
+        o.ld = rows[i].ld;
+        o.guard_bytes = rows[i].guard;
+        o.has_sentinel = rows[i].has_sentinel;
+        o.k = rows[i].k;
         lb_record *r;
-        assert_int_not_equal(lb_grade_block(&bad[i], &r, NULL), LB_OK);
-        assert_null(r);
+        EXPECT_CODE(rows[i].line, lb_grade_block(&o, &r, NULL), rows[i].want);
+        assert_true((r != NULL) == (rows[i].want == LB_OK));
+        if (r) EXPECT_STRING(rows[i].line, lb_verdict_name(r->verdict), "UNPROVEN"); /* the block is all zeros */
+        lb_record_close(r);
     }
+    lb_block_options o = good;
+    o.contract = NULL;
+    lb_record *r;
+    assert_int_equal(lb_grade_block(&o, &r, NULL), LB_E_ARG);
+    assert_null(r);
 }
 
 int main(void) {
