@@ -161,7 +161,7 @@ static void kernels_that_misbehave_end_their_case_with_the_reason(void **state) 
         if (check_kernel(WHOLE, rows[i].source, rows[i].timeout, &r, &err) != LB_OK)
             fail_msg("row at %s:%d: %s", __FILE__, rows[i].line, err.message);
         if (r->verdict == LB_UNPROVEN && strstr(r->reason, "nothing ran")) {
-            print_message("SKIP: %s\n", r->reason);
+            print_message("SKIP kernels on OpenCL: %s\n", r->reason);
             lb_record_close(r);
             skip();
         }
@@ -200,7 +200,7 @@ static void a_malformed_description_is_refused_by_its_key(void **state) {
         lb_error err = {0};
         const lb_status s = check_kernel(rows[i].spec, HEAD DOT "}", 60, &r, &err);
         if (s == LB_OK) {
-            print_message("SKIP: %s\n", r->reason); /* built without OpenCL */
+            print_message("SKIP kernels on OpenCL: %s\n", r->reason); /* built without OpenCL */
             assert_int_equal(r->verdict, LB_UNPROVEN);
             lb_record_close(r);
             skip();

@@ -108,7 +108,7 @@ static void every_recording_of_hardware_is_read(void **state) {
     const char *recordings = LB_SOURCE_DIR "/../shared/hwdata";
     DIR *d = opendir(recordings);
     if (!d) {
-        print_message("SKIP: no recordings beside the source tree\n");
+        print_message("SKIP files of recordings: none beside the source tree\n");
         skip();
     }
     int count = 0;

@@ -121,7 +121,7 @@ static void every_recorded_word_of_five_gpus_matches(void **state) {
     (void)state;
     glob_t files;
     if (glob(LB_SOURCE_DIR "/../shared/hwdata/*.safetensors", 0, NULL, &files) != 0) {
-        print_message("SKIP: no recordings beside this tree (../shared/hwdata)\n");
+        print_message("SKIP recordings of five GPUs: none beside this tree (../shared/hwdata)\n");
         skip();
     }
     uint64_t words = 0;
