@@ -240,10 +240,11 @@ static void a_block_that_does_not_fit_its_sizes_is_a_bad_call(void **state) {
         {__LINE__, FULL - 2, LD, GUARD, true, 64, LB_E_SHAPE},
         {__LINE__, ROWS * (COLS - 1) * 2, COLS - 1, 0, true, 64, LB_E_SHAPE}, /* of the right size for rows too narrow */
         {__LINE__, DENSE + 2 * 15, LD, 15, true, 64, LB_E_SHAPE},             /* of the right size for guards that cut an element */
-        {__LINE__, FULL, (SIZE_MAX >> 3) + 1, GUARD, true, 64, LB_E_SHAPE},   /* sizes past the end of size_t */
-        {__LINE__, FULL, LD, SIZE_MAX - 1, true, 64, LB_E_SHAPE},
+        {__LINE__, 50, (SIZE_MAX - 3) / 6 + 9, 0, true, 64, LB_E_SHAPE},      /* three rows of it wrap round to 50 bytes */
+        {__LINE__, DENSE, LD, SIZE_MAX / 2 + 1, true, 64, LB_E_SHAPE},        /* and two guards of it to none */
         {__LINE__, DENSE, LD, 0, true, 64, LB_OK},
-        {__LINE__, DENSE - LAST_GAP, LD, 0, true, 64, LB_OK},         /* the last gap may be missing … */
+        {__LINE__, DENSE - LAST_GAP, LD, 0, true, 64, LB_OK}, /* the last gap may be missing … */
+        {__LINE__, DENSE - LAST_GAP, LD, GUARD, true, 64, LB_E_SHAPE},
         {__LINE__, FULL - LAST_GAP, LD, GUARD, true, 64, LB_E_SHAPE}, /* … though not before a guard */
         {__LINE__, ROWS * COLS * 2, 0, 0, false, 64, LB_OK},          /* ld 0: rows without gaps */
         {__LINE__, FULL, LD, GUARD, false, 64, LB_E_ARG},             /* nobody knows what guards hold */
