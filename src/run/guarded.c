@@ -45,14 +45,16 @@ typedef struct zone {
     size_t bytes;
 } zone;
 
-/* What the child tells the parent; in shared memory. */
+enum { TOLD = 0x701d };
+
+/* What the child tells the parent; in shared memory, where a kernel gone wild can write too: no field trusts the others. */
 typedef struct message {
-    bool told;
+    uint32_t told; /* TOLD once the rest is filled */
+    uint32_t inputs_changed;
     lb_status status;
     lb_error error;
     char detail[256];
     uint64_t guard_damage;
-    bool inputs_changed;
 } message;
 
 typedef struct guarded_run {
@@ -62,6 +64,7 @@ typedef struct guarded_run {
     double timeout;
     zone zones[ZONES]; /* a, b, c, y */
     message *m;
+    int complaints[2];  /* a pipe for what the child prints on stderr; what it cannot hold is lost */
     uint64_t before[3]; /* hashes of the inputs */
     lb_run_report *report;
 } guarded_run;
@@ -71,10 +74,12 @@ static void *shared_memory(size_t bytes) {
     return p == MAP_FAILED ? NULL : p;
 }
 
-static void unmap_all(guarded_run *g) {
+static void clear_up(guarded_run *g) {
     for (size_t i = 0; i < ZONES; i++)
         if (g->zones[i].start) munmap(g->zones[i].start, g->zones[i].bytes + 2 * GUARD);
     if (g->m) munmap(g->m, sizeof *g->m);
+    for (size_t i = 0; i < 2; i++)
+        if (g->complaints[i] >= 0) close(g->complaints[i]);
 }
 
 static lb_status make_zone(zone *z, size_t bytes, lb_error *err) {
@@ -112,6 +117,7 @@ static lb_status set_up(guarded_run *g, lb_error *err) {
     lb_mat *const operands[3] = {&g->x.a, &g->x.b, &g->x.c};
     g->m = shared_memory(sizeof *g->m);
     if (!g->m) return lb_fail(err, LB_E_MEMORY, "device", "no shared memory");
+    if (pipe2(g->complaints, O_CLOEXEC | O_NONBLOCK) != 0) return lb_fail(err, LB_E_MEMORY, "device", "no pipe: %s", strerror(errno));
     for (size_t i = 0; i < 3; i++) {
         if (!operands[i]->codes) continue;
         LB_TRY(make_operand(&g->zones[i], operands[i], err));
@@ -126,12 +132,12 @@ static lb_status set_up(guarded_run *g, lb_error *err) {
 /* ---- the child --------------------------------------------------------------------------------------------------------------- */
 
 /* Devices and drivers print what they like; ours is the record. */
-static void silence(void) {
+static void silence(int complaints) {
     const int null = open("/dev/null", O_RDWR);
     if (null < 0) return;
     dup2(null, STDIN_FILENO);
     dup2(null, STDOUT_FILENO);
-    dup2(null, STDERR_FILENO);
+    dup2(complaints, STDERR_FILENO);
 }
 
 /* The caller's handlers are for the caller: what falls here ends here, and its signal is the answer. */
@@ -146,32 +152,30 @@ static void child(guarded_run *g) {
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     forget_handlers();
-    silence();
+    silence(g->complaints[1]);
     m->status = g->argv ? lb_device_open_command(&d, g->argv, &m->error) : lb_device_open(&d, g->on, &m->error);
     if (m->status == LB_OK) {
         m->status = lb_device_run(d, &g->x, g->zones[3].start + GUARD, g->timeout, &m->error);
-        lb_device_marks(d, &m->guard_damage, &m->inputs_changed);
+        bool inputs_changed;
+        lb_device_marks(d, &m->guard_damage, &inputs_changed);
+        m->inputs_changed = inputs_changed;
         snprintf(m->detail, sizeof m->detail, "%s", lb_device_detail(d));
     }
-    m->told = true;
+    m->told = TOLD;
     lb_device_close(d);
     _exit(0);
 }
 
 /* ---- the parent -------------------------------------------------------------------------------------------------------------- */
 
-/* Wait for the child; true if it ended by itself in time. */
+/* Wait for the child, then end what is left of its group; true if it ended by itself in time. */
 static bool wait_for(pid_t pid, double timeout, int *status) {
     const double end = lb_seconds() + timeout;
-    for (;;) {
-        const pid_t done = waitpid(pid, status, WNOHANG);
-        if (done == pid) return true;
-        if (done < 0 && errno != EINTR) return true;
-        if (lb_seconds() > end) break;
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
+    pid_t done;
+    while ((done = waitpid(pid, status, WNOHANG)) == 0 && lb_seconds() < end) nanosleep(&(struct timespec){0, 1000000}, NULL);
     kill(-pid, SIGKILL);
-    kill(pid, SIGKILL);
+    if (done != 0) return true;
+    kill(pid, SIGKILL); /* it may not lead its group yet */
     waitpid(pid, status, 0);
     return false;
 }
@@ -182,27 +186,47 @@ static bool could_not_begin(lb_status s) {
            s == LB_E_MEMORY;
 }
 
+/* The message, fit to be read whatever became of it. */
+static message heard(const guarded_run *g) {
+    message m = *g->m;
+    m.error.place[sizeof m.error.place - 1] = 0;
+    m.error.message[sizeof m.error.message - 1] = 0;
+    m.detail[sizeof m.detail - 1] = 0;
+    return m;
+}
+
+/* The first line that the child printed on stderr, as ": LINE"; "" if it printed nothing. */
+static void first_complaint(const guarded_run *g, char *out, size_t size) {
+    char line[200];
+    const ssize_t n = read(g->complaints[0], line, sizeof line - 1);
+    line[n > 0 ? n : 0] = 0;
+    line[strcspn(line, "\r\n")] = 0;
+    snprintf(out, size, "%s%s", line[0] ? ": " : "", line);
+}
+
 static lb_status conclude(guarded_run *g, bool in_time, int status, lb_error *err) {
     lb_run_report *r = g->report;
-    const message *m = g->m;
+    const message m = heard(g);
+    char said[210];
+    first_complaint(g, said, sizeof said);
     if (!in_time) {
         r->end = LB_RUN_TIMED_OUT;
         snprintf(r->why, sizeof r->why, "no answer in %g s (--timeout)", g->timeout);
     } else if (WIFSIGNALED(status)) {
         r->end = LB_RUN_CRASHED;
-        snprintf(r->why, sizeof r->why, "killed by signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
-    } else if (!m->told) {
+        snprintf(r->why, sizeof r->why, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)), said);
+    } else if (m.told != TOLD) {
         r->end = LB_RUN_CRASHED;
-        snprintf(r->why, sizeof r->why, "ended with exit code %d before it answered", WEXITSTATUS(status));
-    } else if (could_not_begin(m->status)) {
-        return lb_fail(err, m->status, m->error.place, "%s", m->error.message);
-    } else if (m->status != LB_OK) {
-        r->end = m->status == LB_E_TIMEOUT ? LB_RUN_TIMED_OUT : LB_RUN_FAILED;
-        snprintf(r->why, sizeof r->why, "%s", m->error.message);
+        snprintf(r->why, sizeof r->why, "ended with exit code %d before it answered%s", WEXITSTATUS(status), said);
+    } else if (could_not_begin(m.status)) {
+        return lb_fail(err, m.status, m.error.place, "%s", m.error.message);
+    } else if (m.status != LB_OK) {
+        r->end = m.status == LB_E_TIMEOUT ? LB_RUN_TIMED_OUT : LB_RUN_FAILED;
+        snprintf(r->why, sizeof r->why, "%s", m.error.message);
     }
-    snprintf(r->detail, sizeof r->detail, "%s", m->detail);
-    r->guard_damage = m->guard_damage;
-    r->inputs_changed = m->inputs_changed;
+    snprintf(r->detail, sizeof r->detail, "%s", m.detail);
+    r->guard_damage = m.guard_damage;
+    r->inputs_changed = m.inputs_changed;
     for (size_t i = 0; i < ZONES; i++) {
         if (!g->zones[i].start) continue;
         r->guard_damage += damage(&g->zones[i]);
@@ -237,10 +261,10 @@ static lb_status run(guarded_run *g, void *y, lb_error *err) {
 
 lb_status lb_run_guarded(const char *on, char *const *argv, const lb_case *x, double timeout_seconds, void *y, lb_run_report *report,
                          lb_error *err) {
-    guarded_run g = {.on = on, .argv = on ? NULL : argv, .x = *x, .timeout = timeout_seconds, .report = report};
+    guarded_run g = {.on = on, .argv = on ? NULL : argv, .x = *x, .timeout = timeout_seconds, .complaints = {-1, -1}, .report = report};
     *report = (lb_run_report){.end = LB_RUN_DONE};
     LB_TRY(lb_case_check(x, err));
     const lb_status s = run(&g, y, err);
-    unmap_all(&g);
+    clear_up(&g);
     return s;
 }

@@ -72,7 +72,8 @@ static void session_close(session *s) {
 
 static lb_status no_device(const session *s, lb_error *err) {
     return lb_fail(err, LB_E_UNAVAILABLE, s->job->path,
-                   "no OpenCL device on this machine: apt-get install pocl-opencl-icd brings one for the CPU");
+                   "no OpenCL device on this machine: apt-get install pocl-opencl-icd brings one for the CPU (which needs a HOME or a "
+                   "POCL_CACHE_DIR that it can write to)");
 }
 
 static cl_uint all_devices(cl_device_id devices[MAX_DEVICES]) {
