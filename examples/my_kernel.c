@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A program that lastbit can judge: lastbit check A B --in bf16 --contract m16-tc -- ./my_kernel
- * It is called with a folder: the operands lie in in.safetensors (a [m][k], b [k][n], or [n][k] if case.json says "tb"), and it
- * leaves d [m][n] in out.safetensors. Here liblastbit reads and writes the files; any safetensors library will do.
+ * It is called with a folder. case.json says the formats and whether B is stored transposed; the operands lie in in.safetensors
+ * (a [m][k]; b [k][n], or [n][k] where "tb"), and d [m][n] goes to out.safetensors. Here liblastbit reads and writes tensors and
+ * jansson reads JSON; any other libraries will do.
  * A fault can be asked for, to see what the verdict looks like: --lose-tail --nan --hang --crash --silent --garbage */
 #include <lastbit/lastbit.h>
 
+#include <jansson.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,6 +31,25 @@ static void gemm(const lb_mat *a, const lb_mat *b, lb_mat *d, size_t k) {
     }
 }
 
+/* What case.json says. */
+typedef struct product {
+    const lb_format *a, *b, *out;
+    bool transposed;
+} product;
+
+static bool read_case(const char *folder, product *x) {
+    char path[1024];
+    const char *a, *b, *out;
+    int transposed;
+    snprintf(path, sizeof path, "%s/case.json", folder);
+    json_t *j = json_load_file(path, 0, NULL);
+    const bool ok =
+        !json_object_get(j, "acc") && json_unpack(j, "{s:s, s:s, s:s, s:b}", "in", &a, "in_b", &b, "out", &out, "tb", &transposed) == 0;
+    if (ok) *x = (product){lb_format_find(a), lb_format_find(b), lb_format_find(out), transposed != 0};
+    json_decref(j);
+    return ok && x->a && x->b && x->out;
+}
+
 static const char *fault = "";
 
 static bool wanted(const char *name) {
@@ -36,17 +58,20 @@ static bool wanted(const char *name) {
 
 static int run(const char *folder, lb_operand *a, lb_operand *b, lb_error *err) {
     char path[1024];
+    product x;
+    if (!read_case(folder, &x))
+        return die(&(lb_error){.place = "case.json", .message = "unreadable, or with a C, which is not added here"});
     snprintf(path, sizeof path, "%s/in.safetensors:a", folder);
-    if (lb_operand_open(a, path, NULL, NULL, err) != LB_OK) return die(err);
+    if (lb_operand_open(a, path, x.a, NULL, err) != LB_OK) return die(err);
     snprintf(path, sizeof path, "%s/in.safetensors:b", folder);
-    if (lb_operand_open(b, path, NULL, NULL, err) != LB_OK) return die(err);
-    const size_t m = a->mat.rows, k = a->mat.cols;
-    const lb_mat b_kn = b->mat.rows == k ? b->mat : lb_mat_transposed(b->mat); /* square ones: see "tb" in case.json */
-    uint16_t *codes = calloc(m * b_kn.cols + 1, sizeof(uint16_t));
-    if (!codes) return 1;
-    lb_mat d = lb_mat_of(a->mat.format, codes, m, b_kn.cols);
+    if (lb_operand_open(b, path, x.b, NULL, err) != LB_OK) return die(err);
+    const lb_mat b_kn = x.transposed ? lb_mat_transposed(b->mat) : b->mat;
+    const size_t m = a->mat.rows, n = b_kn.cols, k = a->mat.cols;
+    void *codes = calloc(m * n + 1, (size_t)x.out->bytes);
+    if (!codes) return die(&(lb_error){.place = "d", .message = "no memory"});
+    lb_mat d = lb_mat_of(x.out, codes, m, n);
     gemm(&a->mat, &b_kn, &d, wanted("--lose-tail") ? k / 16 * 16 : k);
-    if (wanted("--nan")) codes[0] = 0x7fc0;
+    if (wanted("--nan")) lb_store_code(codes, x.out->bytes, lb_from_double(x.out, (double)NAN));
     snprintf(path, sizeof path, "%s/out.safetensors", folder);
     const lb_status s = lb_mat_write(path, "d", &d, err);
     free(codes);
