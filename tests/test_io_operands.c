@@ -7,7 +7,10 @@
 static const float plain[2] = {1.5f, -0.0f}, odd[2] = {1.0f, 0.3f};
 static const uint32_t infinity_and_nan[2] = {0x7f800000, 0x7fc00000};
 static const uint32_t least_and_less[2] = {0x00010000, 0x00008000}; /* 2^-133, bf16's least, and its half */
-static const double wide[2] = {1.0, 0x1p-1060};
+static const uint32_t last_bit[2] = {0x3f800000, 0x3f800001};
+static const float powers[2] = {1.0f, 2.0f};
+static const double wide[2] = {1.0, 0x1p-1060}, narrow[2] = {1.0, 0x1p-149};
+static const uint16_t f16_of_e5m2[2] = {0x0100, 0xfb00};
 static const uint16_t half_codes[2] = {0x3fc0, 0x8000};
 static const uint8_t byte_codes[2] = {0x7e, 0x0f};
 static const uint64_t long_codes[2] = {0x3ff0000000000000, 1};
@@ -29,6 +32,9 @@ static void tensors_are_taken_as_codes_or_by_value(void **state) {
         {__LINE__, F("<f4", "(2,)"), plain, 8, LB_F64, {0x3ff8000000000000, 0x8000000000000000}},
         {__LINE__, F("<f4", "(2,)"), odd, 8, LB_TF32, {0x3f800000, 0x3e99999a}}, /* bit for bit, as the hardware takes it */
         {__LINE__, F("<f4", "(2,)"), infinity_and_nan, 8, LB_BF16, {0x7f80, 0x7fc0}},
+        {__LINE__, F("<f8", "(2,)"), narrow, 16, LB_F32, {0x3f800000, 1}},
+        {__LINE__, F("<f2", "(2,)"), f16_of_e5m2, 4, LB_E5M2, {0x01, 0xfb}},
+        {__LINE__, F("<f4", "(2,)"), powers, 8, LB_E8M0, {0x7f, 0x80}},
         {__LINE__, F("<u2", "(2,)"), half_codes, 4, LB_BF16, {0x3fc0, 0x8000}},
         {__LINE__, F(">u2", "(2,)"), half_codes, 4, LB_BF16, {0xc03f, 0x0080}},
         {__LINE__, F("<V2", "(2,)"), half_codes, 4, LB_BF16, {0x3fc0, 0x8000}}, /* as ml_dtypes saves bf16 */
@@ -66,6 +72,7 @@ static void what_a_format_cannot_hold_is_refused_with_the_element(void **state) 
         {__LINE__, F("<f4", "(2, 1)"), odd, 8, LB_F16, "element [1,0] is 0.3"},
         {__LINE__, F("<f4", "(2,)"), infinity_and_nan, 8, LB_E4M3, "element [0,0] is inf"},
         {__LINE__, F("<f4", "(1, 2)"), least_and_less, 8, LB_BF16, "element [0,1]"},
+        {__LINE__, F("<f4", "(1, 2)"), last_bit, 8, LB_BF16, "element [0,1] is 1.00000012 (0x3f800001)"},
         {__LINE__, F("<f8", "(2,)"), wide, 16, LB_F32, "element [0,1]"},
         {__LINE__, F("<f4", "(2,)"), plain, 8, LB_E4M3FNUZ, "element [0,1] is -0"}, /* fnuz has no -0 */
         {__LINE__, F("|u1", "(2,)"), byte_codes, 2, LB_E2M1, "element [0,0] is 0x7e: a code of e2m1 has 4 bits"},

@@ -67,9 +67,31 @@ static lb_status check_codes(const lb_mat *m, const char *spec, lb_error *err) {
     return LB_OK;
 }
 
+/* How many low bits a code loses on its way to a shorter format with the same exponents (f32 to bf16); 0 for any other pair. */
+static int cut_bits(const lb_format *from, const lb_format *to) {
+    const bool same = from->special == LB_SPECIAL_IEEE && to->special == LB_SPECIAL_IEEE && from->exp_bits == to->exp_bits &&
+                      from->bias == to->bias && !from->pad_bits && !to->pad_bits;
+    return same && from->bits > to->bits ? from->bits - to->bits : 0;
+}
+
+/* The code of the same value, false if there is none. `cut` is cut_bits: where those bits are zero, the rest is the code, also of
+ * subnormals and zeros; Inf and NaN go the long way, which makes NaN canonical. */
+static bool convert_code(const lb_format *from, const lb_format *to, int cut, uint64_t code, uint64_t *out) {
+    const uint64_t exponents = ((UINT64_C(1) << from->exp_bits) - 1) << from->man_bits;
+    if (cut && (code & exponents) != exponents) {
+        *out = code >> cut;
+        return *out << cut == code;
+    }
+    const lb_value v = lb_decode(from, code);
+    unsigned flags = 0;
+    *out = lb_encode(to, v, NULL, &flags);
+    return !flags && lb_code_class(to, *out) == v.cls && (v.cls == LB_NAN || lb_decode(to, *out).negative == v.negative);
+}
+
 /* Another float type, converted where every value is representable. */
 static lb_status convert(lb_operand *out, const lb_tensor *t, const lb_format *f, const char *spec, lb_error *err) {
     const lb_format *own = lb_format_row((lb_format_id)t->dtype->format);
+    const int cut = cut_bits(own, f);
     size_t rows, cols;
     fold(t, &rows, &cols);
     out->owned = calloc(rows * cols + 1, (size_t)f->bytes);
@@ -79,11 +101,8 @@ static lb_status convert(lb_operand *out, const lb_tensor *t, const lb_format *f
     for (size_t r = 0; r < rows; r++) {
         for (size_t c = 0; c < cols; c++) {
             const uint64_t code = lb_mat_code(&from, r, c);
-            const lb_value v = lb_decode(own, code);
-            unsigned flags = 0;
-            const uint64_t to = lb_encode(f, v, NULL, &flags);
-            const bool lost = flags || lb_code_class(f, to) != v.cls || (v.cls != LB_NAN && lb_decode(f, to).negative != v.negative);
-            if (lost)
+            uint64_t to;
+            if (!convert_code(own, f, cut, code, &to))
                 return lb_fail(err, LB_E_FORMAT, spec,
                                "element [%zu,%zu] is %.9g (0x%0*" PRIx64 "): %s cannot hold it; name its own format, %s", r, c,
                                lb_to_double(own, code), (own->bits + 3) / 4, code, f->name, own->name);
