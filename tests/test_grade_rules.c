@@ -155,6 +155,48 @@ static void the_sentinel_is_not_written_even_where_it_would_pass(void **state) {
     }
 }
 
+static void a_reference_is_rounded_once_and_then_ordinals_are_counted(void **state) {
+    (void)state;
+    static const struct {
+        int line;
+        lb_format_id format;
+        double reference; /* true value */
+        uint32_t actual;
+        double ulp; /* of the worst element; -1: none, the bits are equal */
+        lb_verdict want;
+    } rows[] = {
+        /* source: VER-15, sgl-project/sglang#35795: 24.062 is 24 in bf16, however small an absolute tolerance someone sets */
+        {__LINE__, LB_BF16, 24.0620, 0x41c0, -1, LB_PASS},
+        /* source: VER-10, tenstorrent/tt-metal#56729: below a power of two a step is one representable step */
+        {__LINE__, LB_F32, 1.0, 0x3f7fffff, 1, LB_PASS},
+        /* source: VER-24, KhronosGroup/OpenCL-CTS#2024: beyond f16's range the rounded reference is Inf; 65504 is another class */
+        {__LINE__, LB_F16, 175668.86, 0x7c00, -1, LB_PASS},
+        {__LINE__, LB_F16, 175668.86, 0x7bff, INFINITY, LB_FAIL},
+        /* source: VER-05, sys-bio/roadrunner#45 */
+        {__LINE__, LB_F32, INFINITY, 0x7f800000, -1, LB_PASS},
+        {__LINE__, LB_F32, -INFINITY, 0x7f800000, INFINITY, LB_FAIL},
+        {__LINE__, LB_F32, 3e38, 0x7f800000, INFINITY, LB_FAIL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const lb_format *f = lb_format_row(rows[i].format);
+        uint32_t actual[2], reference[2]; /* room for two codes of either width */
+        const uint64_t one = lb_from_double(f, 1);
+        lb_grade_input in = {.actual = lb_mat_of(f, actual, 1, 2), .reference = lb_mat_of(f, reference, 1, 2), .k = 16};
+        lb_store_code(lb_mat_at(&in.actual, 0, 0), f->bytes, one);
+        lb_store_code(lb_mat_at(&in.reference, 0, 0), f->bytes, one);
+        lb_store_code(lb_mat_at(&in.actual, 0, 1), f->bytes, rows[i].actual);
+        lb_store_code(lb_mat_at(&in.reference, 0, 1), f->bytes, lb_from_double(f, rows[i].reference));
+        assert_int_equal(lb_contract_find("m16-tc", &in.contract, NULL), LB_OK);
+        lb_record *r;
+        assert_int_equal(lb_record_open(&r, NULL), LB_OK);
+        assert_int_equal(lb_grade(&in, r, NULL), LB_OK);
+        EXPECT_STRING(rows[i].line, lb_verdict_name(r->verdict), lb_verdict_name(rows[i].want));
+        if (r->worst.present != (rows[i].ulp >= 0) || (r->worst.present && r->worst.ulp != rows[i].ulp))
+            fail_msg("row at %s:%d: %g ulp", __FILE__, rows[i].line, r->worst.ulp);
+        lb_record_close(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equal_blocks_have_no_error_and_no_worst_element),
@@ -165,6 +207,7 @@ int main(void) {
         cmocka_unit_test(no_more_outliers_are_listed_than_were_asked_for),
         cmocka_unit_test(a_nan_that_no_element_rule_sees_fails_the_block),
         cmocka_unit_test(the_sentinel_is_not_written_even_where_it_would_pass),
+        cmocka_unit_test(a_reference_is_rounded_once_and_then_ordinals_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,9 +2,15 @@
 /* The tensor-core contract as its first users compute it, silent corners and all. source: seed-contract */
 #include "lastbit/contracts.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef __FAST_MATH__
+#error "grading needs IEEE comparisons: do not build it with -ffast-math"
+#endif
+_Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 
 int32_t lb_bf16_ord(uint16_t bits) {
     const int32_t magnitude = bits & 0x7fff;
