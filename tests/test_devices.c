@@ -360,6 +360,8 @@ static void a_case_of_another_kind_is_refused_with_what_the_kernel_takes(void **
     lb_record *r = check(&right, on, 60);
     assert_int_equal(r->verdict, LB_PASS);
     lb_record_close(r);
+    write_json("acc", "\"f32\""); /* a kernel that wants a C, and a case that has none */
+    expect_refusal(__LINE__, LB_E_FORMAT, "C in f32");
 }
 
 /* One argument of each kind; what the kernel saw of them, and of C, comes back in d. */
