@@ -17,9 +17,7 @@ static lb_status round_to(const lb_format *format, const lb_mat *d, void **owned
     *owned = calloc(d->rows * d->cols + 1, (size_t)format->bytes);
     if (!*owned) return lb_fail(err, LB_E_MEMORY, "D", "no memory for %zux%zu", d->rows, d->cols);
     *out = lb_mat_of(format, *owned, d->rows, d->cols);
-    for (size_t r = 0; r < d->rows; r++)
-        for (size_t c = 0; c < d->cols; c++)
-            lb_store_code(lb_mat_at(out, r, c), format->bytes, lb_encode(format, lb_decode(d->format, lb_mat_code(d, r, c)), NULL, NULL));
+    lb_mat_round(d, out);
     return LB_OK;
 }
 

@@ -13,11 +13,10 @@ typedef struct grade_args {
 
 /* Raw reference files have --shape ROWSxCOLS. */
 static lb_status reference_options(const grade_args *a, const lb_format *format, lb_file_options *out, lb_error *err) {
-    static const char *const unsigned_types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
     *out = (lb_file_options){0};
     if (!a->shape) return LB_OK;
     if (!a->dtype && !format) return lb_fail(err, LB_E_FORMAT, "--shape", "raw files name no type: say --in FORMAT or --dtype TYPE");
-    out->raw_dtype = a->dtype ? a->dtype : unsigned_types[format->bytes];
+    out->raw_dtype = a->dtype ? a->dtype : lb_dtype_of_codes(format)->name;
     return cli_parse_shape(a->shape, out->raw_shape, &out->raw_rank, err);
 }
 

@@ -28,11 +28,10 @@ static lb_status chosen(const char *said, const lb_format *fallback, const lb_fo
 
 /* How to read a raw operand of rows x cols; shape[3] is M, N, K. */
 static lb_status raw_options(const cli_formats *f, const lb_format *format, size_t rows, size_t cols, lb_file_options *out, lb_error *err) {
-    static const char *const unsigned_types[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
     *out = (lb_file_options){0};
     if (!f->shape) return LB_OK;
     if (!f->dtype && !format) return lb_fail(err, LB_E_FORMAT, "--shape", "raw files name no type: say --in FORMAT or --dtype TYPE");
-    out->raw_dtype = f->dtype ? f->dtype : unsigned_types[format->bytes];
+    out->raw_dtype = f->dtype ? f->dtype : lb_dtype_of_codes(format)->name;
     out->raw_rank = 2;
     out->raw_shape[0] = rows;
     out->raw_shape[1] = cols;

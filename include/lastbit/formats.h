@@ -71,7 +71,7 @@ lb_class lb_code_class(const lb_format *f, uint64_t code);
 /** Exact value of a double. threads pure */
 lb_value lb_value_of(double x);
 
-/** Exact a+b and a*b; a sum whose span exceeds 128 bits keeps the high part and sets sticky, so one rounding of up to 60 bits
+/** Exact a+b and a*b of values that are not sticky; what exceeds 128 bits is kept as sticky, so one rounding of up to 60 bits
  *  stays right. NaN and Inf follow IEEE 754; the sign of an exact zero sum is that of round-to-nearest. threads pure */
 lb_value lb_value_add(lb_value a, lb_value b);
 lb_value lb_value_mul(lb_value a, lb_value b);
@@ -203,6 +203,9 @@ typedef struct lb_mat {
 /** Row-major view of codes[rows][cols]. threads pure */
 lb_mat lb_mat_of(const lb_format *format, const void *codes, size_t rows, size_t cols);
 lb_mat lb_mat_transposed(lb_mat m);
+
+/** Each code of `from` rounded once, to nearest even with overflow to Inf, to the format of `to`; the shapes must agree. threads pure */
+void lb_mat_round(const lb_mat *from, lb_mat *to);
 
 static inline uint64_t lb_load_code(const void *p, int bytes) {
     switch (bytes) {

@@ -23,6 +23,10 @@ typedef struct lb_dtype {
 
 const lb_dtype *lb_dtype_find(const char *name); /* NULL if none. threads pure */
 
+/** Unsigned codes of a format's width; and the type that names the format in npy or safetensors, or else those codes. threads pure */
+const lb_dtype *lb_dtype_of_codes(const lb_format *f);
+const lb_dtype *lb_dtype_for(const lb_format *f, bool npy);
+
 /** One tensor. data is row-major little-endian, aligned to 64 bytes, and lives as long as the lb_file that it came from. */
 typedef struct lb_tensor {
     const char *name; /* "" for npy and raw */

@@ -43,6 +43,17 @@ const lb_dtype *lb_dtype_by_npy(const char *name, size_t length) {
     return NULL;
 }
 
+const lb_dtype *lb_dtype_of_codes(const lb_format *f) {
+    static const char *const names[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
+    return lb_dtype_find(names[f->bytes]);
+}
+
+const lb_dtype *lb_dtype_for(const lb_format *f, bool npy) {
+    const lb_dtype *named = lb_dtype_find(f->name);
+    const bool has = named && named->format == (int)f->id && *(npy ? named->npy : named->safetensors);
+    return has ? named : lb_dtype_of_codes(f);
+}
+
 size_t lb_tensor_count(const lb_tensor *t) {
     size_t n = 1;
     for (int i = 0; i < t->rank; i++) n *= t->shape[i];

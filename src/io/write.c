@@ -165,14 +165,6 @@ static bool ends_with(const char *path, const char *ending) {
     return n > e && strcmp(path + n - e, ending) == 0;
 }
 
-/* The type that names the format in such a file, or unsigned codes of its width. */
-static const lb_dtype *dtype_for(const lb_format *f, bool npy) {
-    static const char *const codes[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
-    const lb_dtype *named = lb_dtype_find(f->name);
-    const bool has = named && named->format == (int)f->id && *(npy ? named->npy : named->safetensors);
-    return has ? named : lb_dtype_find(codes[f->bytes]);
-}
-
 lb_status lb_mat_write(const char *path, const char *tensor_name, const lb_mat *m, lb_error *err) {
     const bool npy = ends_with(path, ".npy");
     if (!npy && !ends_with(path, ".safetensors")) return lb_fail(err, LB_E_ARG, path, "write .npy or .safetensors");
@@ -182,7 +174,7 @@ lb_status lb_mat_write(const char *path, const char *tensor_name, const lb_mat *
     for (size_t r = 0; r < m->rows; r++)
         for (size_t c = 0; c < m->cols; c++) memcpy(codes + (r * m->cols + c) * width, lb_mat_at(m, r, c), width);
     const lb_tensor t = {
-        .name = tensor_name, .dtype = dtype_for(m->format, npy), .rank = 2, .shape = {m->rows, m->cols}, .data = codes, .bytes = bytes};
+        .name = tensor_name, .dtype = lb_dtype_for(m->format, npy), .rank = 2, .shape = {m->rows, m->cols}, .data = codes, .bytes = bytes};
     const char *const metadata[] = {"lastbit.format", m->format->name};
     const lb_status s = npy ? lb_npy_write(path, &t, err) : lb_safetensors_write(path, &t, 1, metadata, 1, err);
     free(codes);

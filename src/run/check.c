@@ -153,10 +153,10 @@ static lb_status model_panel(job *j, size_t first, size_t rows, lb_error *err) {
         d = lb_mat_of(own, wide, rows, j->n);
     }
     s = lb_unit_gemm(u, &a, &b, c.codes ? &c : NULL, &d, err);
-    for (size_t r = 0; s == LB_OK && wide && r < rows; r++)
-        for (size_t q = 0; q < j->n; q++)
-            lb_store_code(lb_mat_at(&j->exact, first + r, q), j->x.out->bytes,
-                          lb_encode(j->x.out, lb_decode(own, lb_mat_code(&d, r, q)), NULL, NULL));
+    if (s == LB_OK && wide) {
+        lb_mat out = panel_of(j->exact, first, rows);
+        lb_mat_round(&d, &out);
+    }
     free(wide);
     return s;
 }

@@ -87,19 +87,6 @@ static lb_status write_case(const char *folder, const lb_case *x, lb_error *err)
     return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "cannot be written: %s", strerror(errno));
 }
 
-/* The file's type for a format: its own where safetensors has it, else unsigned codes of its width. */
-static lb_tensor tensor_of(const char *name, const lb_mat *m, const void *codes, size_t bytes) {
-    static const char *const plain[] = {[1] = "u8", [2] = "u16", [4] = "u32", [8] = "u64"};
-    const lb_dtype *own = lb_dtype_find(m->format->name);
-    const bool has = own && *own->safetensors && own->format == (int)m->format->id;
-    return (lb_tensor){.name = name,
-                       .dtype = has ? own : lb_dtype_find(plain[m->format->bytes]),
-                       .rank = 2,
-                       .shape = {m->rows, m->cols},
-                       .data = codes,
-                       .bytes = bytes};
-}
-
 static lb_status write_inputs(const char *folder, const lb_case *x, lb_error *err) {
     const struct {
         const char *name;
@@ -113,7 +100,12 @@ static lb_status write_inputs(const char *folder, const lb_case *x, lb_error *er
         size_t bytes;
         if (!operands[i].m->codes) continue;
         s = lb_pack_mat(operands[i].m, &owned[count], &bytes, err);
-        if (s == LB_OK) tensors[count] = tensor_of(operands[i].name, operands[i].m, owned[count], bytes);
+        tensors[count] = (lb_tensor){.name = operands[i].name,
+                                     .dtype = lb_dtype_for(operands[i].m->format, false),
+                                     .rank = 2,
+                                     .shape = {operands[i].m->rows, operands[i].m->cols},
+                                     .data = owned[count],
+                                     .bytes = bytes};
         count++;
     }
     char path[600];

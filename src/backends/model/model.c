@@ -45,9 +45,7 @@ static lb_status model_run(lb_device *d, const lb_case *x, void *y, double timeo
     if (!wide) return lb_fail(err, LB_E_MEMORY, d->name, "no memory for %zux%zu", rows, cols);
     lb_mat exact = lb_mat_of(own, wide, rows, cols);
     lb_status s = lb_unit_gemm(&m->unit, &x->a, &b, c, &exact, err);
-    for (size_t r = 0; s == LB_OK && r < rows; r++)
-        for (size_t q = 0; q < cols; q++)
-            lb_store_code(lb_mat_at(&out, r, q), x->out->bytes, lb_encode(x->out, lb_decode(own, lb_mat_code(&exact, r, q)), NULL, NULL));
+    if (s == LB_OK) lb_mat_round(&exact, &out);
     free(wide);
     return s;
 }
