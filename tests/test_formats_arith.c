@@ -154,6 +154,64 @@ static void wide_results_are_rounded_once_to_every_target(void **state) {
     }
     mpfr_clears(x, t, (mpfr_ptr)NULL);
 }
+
+/* ---- values of two words --------------------------------------------------------------------------------------------- */
+
+static void set_words(mpfr_t x, lb_value v) {
+    mpfr_set_uj(x, v.hi, MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 32, MPFR_RNDN);
+    mpfr_add_ui(x, x, (unsigned long)(v.lo >> 32), MPFR_RNDN);
+    mpfr_mul_2ui(x, x, 32, MPFR_RNDN);
+    mpfr_add_ui(x, x, (unsigned long)(v.lo & UINT32_MAX), MPFR_RNDN);
+    mpfr_mul_2si(x, x, v.exp, MPFR_RNDN);
+    mpfr_setsign(x, x, v.negative, MPFR_RNDN);
+}
+
+/* Value number i: up to 128 bits, of which often only a few at either end are set, so that a result hangs on its last ones. */
+static lb_value wide_value(uint64_t i) {
+    const uint64_t w = lb_random_u64(SEED, 2, 3 * i), hi = lb_random_u64(SEED, 2, 3 * i + 1), lo = lb_random_u64(SEED, 2, 3 * i + 2);
+    const unsigned few = (unsigned)(w >> 8 & 63), last = (unsigned)(w >> 16 & 63);
+    lb_value v = {.cls = LB_FINITE, .negative = w & 1, .exp = (int32_t)(w >> 32 & 255) - 128, .hi = hi, .lo = lo | 1};
+    if (w & 2) v.hi = (hi >> few << few) | UINT64_C(1) << few;
+    if (w & 4) v.lo = UINT64_C(1) << last;
+    if ((w & 24) == 24) v.hi = 0;
+    return v;
+}
+
+static void sums_and_products_of_values_of_128_bits_round_as_told(void **state) {
+    (void)state;
+    static const lb_format_id to_ids[] = {LB_F64, LB_F32, LB_BF16};
+    mpfr_t x, t;
+    mpfr_inits2(1000, x, t, (mpfr_ptr)NULL);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        lb_value a = wide_value(2 * i), b = wide_value(2 * i + 1);
+        if (i % 8 == 2) b.exp = a.exp, b.hi = a.hi, b.negative = !a.negative;                                  /* cancels to one word */
+        if (i % 8 == 4) b.exp = a.exp, b.hi = ~a.hi, b.lo = ~a.lo + 1 + (i >> 3 & 1), b.negative = a.negative; /* a carry all the way */
+        if (i % 8 == 6) { /* a little above a power of two, less a little below it */
+            b = (lb_value){LB_FINITE, !a.negative, false, a.exp - 1, UINT64_MAX, ~(i >> 3 & 7)};
+            a.hi = UINT64_C(1) << 63, a.lo = i >> 6 & 3;
+        }
+        set_words(x, a);
+        set_words(t, b);
+        assert_int_equal(i % 2 ? mpfr_mul(x, x, t, MPFR_RNDN) : mpfr_add(x, x, t, MPFR_RNDN), 0);
+        const lb_value v = i % 2 ? lb_value_mul(a, b) : lb_value_add(a, b);
+        for (size_t k = 0; k < sizeof to_ids / sizeof to_ids[0]; k++) {
+            const lb_format *to = lb_format_row(to_ids[k]);
+            const oracle_place place = oracle_place_of(oracle_of(to), x);
+            const sum_of s = {i % 2 ? MUL : ADD, i, 0, 0}; /* named by its number */
+            for (lb_rounding r = LB_RNE; r < LB_SR; r++) expect_result(lb_format_row(LB_F64), s, v, to, oracle_of(to), &place, r);
+        }
+    }
+    mpfr_clears(x, t, (mpfr_ptr)NULL);
+}
+
+static void a_product_that_hangs_on_its_last_bit_is_not_exact(void **state) {
+    (void)state;
+    const lb_value a = {.cls = LB_FINITE, .exp = -126, .hi = UINT64_C(1) << 62, .lo = 1}; /* 1 + 2^-126 */
+    const lb_value b = {.cls = LB_FINITE, .exp = -64, .hi = 3, .lo = 0};
+    const lb_encoding up = {.rounding = LB_RU};
+    EXPECT_CODE(__LINE__, lb_encode(lb_format_row(LB_F32), lb_value_mul(a, b), &up, NULL), 0x40400001);
+}
 #endif
 
 /* ---- by hand --------------------------------------------------------------------------------------------------------- */
@@ -214,6 +272,8 @@ int main(void) {
         cmocka_unit_test(sums_and_products_of_all_pairs_of_every_small_format_round_to_nearest_even),
         cmocka_unit_test(sums_and_products_of_all_pairs_of_e5m2_round_as_told),
         cmocka_unit_test(wide_results_are_rounded_once_to_every_target),
+        cmocka_unit_test(sums_and_products_of_values_of_128_bits_round_as_told),
+        cmocka_unit_test(a_product_that_hangs_on_its_last_bit_is_not_exact),
 #endif
         cmocka_unit_test(fused_results_that_went_wrong_elsewhere_come_out_right),
         cmocka_unit_test(a_sum_wider_than_128_bits_keeps_what_lies_below_as_sticky),

@@ -11,16 +11,15 @@ static lb_value finite(bool negative, lb_u128 m, int32_t exp, bool sticky) {
     return (lb_value){LB_FINITE, negative, sticky, exp, (uint64_t)(m >> 64), (uint64_t)m};
 }
 
-/* The same value with its leading one at bit 126: room for one carry. */
+/* The same value with its leading one at bit 127. */
 static lb_value lift(lb_value v) {
-    const lb_u128 m = magnitude(v);
-    const int up = 127 - lb_bit_length128(m);
-    return up >= 0 ? finite(v.negative, m << up, v.exp - up, v.sticky) : finite(v.negative, m >> 1, v.exp + 1, v.sticky || (m & 1));
+    const int up = 128 - lb_bit_length128(magnitude(v));
+    return finite(v.negative, magnitude(v) << up, v.exp - up, v.sticky);
 }
 
 /* |a| >= |b|, both lifted. What of b falls below a's last bit is kept as "something more" in sticky. */
 static lb_value add_lifted(lb_value a, lb_value b) {
-    const int32_t down = a.exp - b.exp; /* >= 0: both leading ones stand at bit 126 */
+    const int32_t down = a.exp - b.exp; /* >= 0: both leading ones stand at bit 127 */
     lb_u128 mb = magnitude(b);
     bool lost = b.sticky;
     if (down > 0) {
@@ -28,10 +27,17 @@ static lb_value add_lifted(lb_value a, lb_value b) {
         lost = lost || (down < 128 ? kept << down != mb : mb != 0);
         mb = kept;
     }
-    if (a.negative == b.negative) return finite(a.negative, magnitude(a) + mb, a.exp, lost || a.sticky);
-    const lb_u128 m = magnitude(a) - mb - (lost ? 1 : 0); /* a - (mb + s) = (a - mb - 1) + (1 - s) */
+    if (a.negative == b.negative) {
+        const lb_u128 sum = magnitude(a) + mb;
+        lost = lost || a.sticky;
+        if (sum >= mb) return finite(a.negative, sum, a.exp, lost);
+        return finite(a.negative, sum >> 1 | (lb_u128)1 << 127, a.exp + 1, lost || (sum & 1)); /* with its carry */
+    }
+    const lb_u128 m = magnitude(a) - mb;
     if (m == 0 && !lost && !a.sticky) return (lb_value){.cls = LB_ZERO};
-    return finite(a.negative, m, a.exp, lost || a.sticky);
+    if (down == 1 && !(m >> 127)) /* may cancel far: b's last bit is kept */
+        return finite(a.negative, (m << 1) - (magnitude(b) & 1) - (b.sticky ? 1 : 0), b.exp, a.sticky || b.sticky);
+    return finite(a.negative, m - (lost ? 1 : 0), a.exp, lost || a.sticky); /* a - (mb + s) = (a - mb - 1) + (1 - s) */
 }
 
 lb_value lb_value_add(lb_value a, lb_value b) {
