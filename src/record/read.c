@@ -3,7 +3,6 @@
 #include "lastbit/record.h"
 #include "record/fields.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <math.h>
@@ -127,10 +126,9 @@ static lb_status read_code(const node *at, const lb_format *f, uint64_t *code, d
     char *end;
     LB_TRY(child(at, "bits", &bits));
     const char *s = json_is_string(bits.json) ? json_string_value(bits.json) : "";
-    if (strncmp(s, "0x", 2) != 0 || !isxdigit((unsigned char)s[2])) return refuse(&bits, "is no hexadecimal code");
     errno = 0;
-    *code = strtoull(s, &end, 16);
-    if (*end || errno) return refuse(&bits, "is no hexadecimal code");
+    *code = strtoull(s, &end, 16); /* of "0x" alone it takes the 0, and *end is the x */
+    if (strncmp(s, "0x", 2) != 0 || *end || errno) return refuse(&bits, "is no hexadecimal code");
     if (f && f->bytes < 8 && *code >> (8 * f->bytes)) return refuse(&bits, "is wider than the output format");
     return read_number(at, "value", NULL_IS_WRONG, value);
 }
