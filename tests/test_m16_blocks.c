@@ -103,6 +103,50 @@ static void m16_tc_refuses_all_that_the_original_refuses_but_another_nan(void **
     assert_true(stricter > 1000);
 }
 
+/* Large blocks decode through a table, small ones element by element. */
+static void a_large_block_is_graded_as_its_rows_are(void **state) {
+    (void)state;
+    enum { SIDE = 256 };
+    static uint16_t actual[SIDE][SIDE], reference[SIDE][SIDE];
+    static const lb_format_id formats[] = {LB_BF16, LB_F16};
+    for (size_t f = 0; f < sizeof formats / sizeof formats[0]; f++) {
+        const lb_format *format = lb_format_row(formats[f]);
+        for (int i = 0; i < SIDE * SIDE; i++) { /* every code, beside one at most five away */
+            reference[i / SIDE][i % SIDE] = (uint16_t)i;
+            actual[i / SIDE][i % SIDE] = (uint16_t)(i + i % 11 - 5);
+        }
+        lb_grade_input in = input_of("m16-tc", actual[0], reference[0], SIDE, SIDE);
+        in.actual.format = in.reference.format = format;
+        lb_record *whole = graded(&in);
+        lb_counts sum = {0};
+        double most_ulp = 0;
+        for (size_t r = 0; r < SIDE; r++) {
+            lb_grade_input row = in;
+            row.actual = lb_mat_of(format, actual[r], 1, SIDE);
+            row.reference = lb_mat_of(format, reference[r], 1, SIDE);
+            lb_record *one = graded(&row);
+            sum.compared += one->counts.compared;
+            sum.exact += one->counts.exact;
+            sum.legal += one->counts.legal;
+            sum.wrong += one->counts.wrong;
+            sum.nan_actual += one->counts.nan_actual;
+            sum.inf_reference += one->counts.inf_reference;
+            sum.class_mismatch += one->counts.class_mismatch;
+            sum.sign_flips += one->counts.sign_flips;
+            sum.over_ulp += one->counts.over_ulp;
+            most_ulp = fmax(most_ulp, one->metrics.max_ulp);
+            lb_record_close(one);
+        }
+        const lb_counts *w = &whole->counts;
+        assert_true(w->compared == SIDE * SIDE && sum.compared == w->compared && sum.exact == w->exact && sum.legal == w->legal &&
+                    sum.wrong == w->wrong && sum.nan_actual == w->nan_actual && sum.inf_reference == w->inf_reference &&
+                    sum.class_mismatch == w->class_mismatch && sum.sign_flips == w->sign_flips && sum.over_ulp == w->over_ulp);
+        assert_true(w->exact && w->legal && w->wrong && w->nan_actual && w->inf_reference == 2 && w->class_mismatch);
+        assert_true(whole->metrics.max_ulp == most_ulp);
+        lb_record_close(whole);
+    }
+}
+
 /* ---- limits ------------------------------------------------------------------------------------------------------------------- */
 
 static void a_row_wider_than_memory_is_one_row(void **state) {
@@ -180,6 +224,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_block_comparison_and_the_grade_agree_on_any_bits),
         cmocka_unit_test(m16_tc_refuses_all_that_the_original_refuses_but_another_nan),
+        cmocka_unit_test(a_large_block_is_graded_as_its_rows_are),
         cmocka_unit_test(a_row_wider_than_memory_is_one_row),
         cmocka_unit_test(no_depth_or_scale_admits_everything),
         cmocka_unit_test(the_bound_of_an_element_is_its_ulp_budget_or_its_floor),

@@ -47,7 +47,10 @@ typedef struct lb_grade_input {
 /** Judge every element and put counts, metrics, first, worst, outliers, verdict and reason into the record.
  *  FAIL: an element is wrong, or the block's rel_rms is not <= the gate. UNPROVEN: nothing compared, an all-zero reference,
  *  or (where nothing is wrong) a reference whose error exceeds an eighth of an element's tolerance. NaN never slips through.
- *  errors LB_E_SHAPE, LB_E_FORMAT, LB_E_MEMORY; the record is then unchanged. threads pure
+ *  errors LB_E_SHAPE, LB_E_FORMAT, LB_E_ARG (neither exact nor contract; a k below 1 or infinite; a row_rms negative or not finite),
+ *         LB_E_MEMORY; the record is then unchanged
+ *  memory 512 KiB for the duration where 65536 elements or more of a format of at most 16 bits are judged
+ *  threads pure
  *  source seed-contract */
 lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err);
 

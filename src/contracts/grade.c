@@ -18,6 +18,7 @@ _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 typedef struct tally {
     const lb_grade_input *in;
     const lb_format *format;
+    double *values; /* [2^bits] of every code, where that is quicker than decoding each element; else NULL */
     lb_counts counts;
     lb_element first, worst;
     double worst_ratio; /* of error to allowance; INFINITY where classes differ */
@@ -47,9 +48,17 @@ typedef struct verdict_of_one {
     double ulp, abs_error, ratio;
 } verdict_of_one;
 
-static number number_at(const lb_mat *m, size_t row, size_t col) {
+/* Every value of a small format, if there are elements enough to pay for it. Without memory for it all goes on, more slowly. */
+static double *table_of_values(const lb_format *f, size_t rows, size_t cols) {
+    if (f->bits > 16 || (double)rows * (double)cols < 0x1p16) return NULL;
+    double *values = malloc(sizeof *values << f->bits);
+    for (uint64_t code = 0; values && code >> f->bits == 0; code++) values[code] = lb_to_double(f, code);
+    return values;
+}
+
+static number number_at(const tally *t, const lb_mat *m, size_t row, size_t col) {
     const uint64_t code = lb_mat_code(m, row, col);
-    return (number){code, lb_to_double(m->format, code)};
+    return (number){code, t->values ? t->values[code & ((UINT64_C(1) << t->format->bits) - 1)] : lb_to_double(t->format, code)};
 }
 
 /* The original takes NaN and Inf as numbers beyond the largest finite value. */
@@ -116,7 +125,7 @@ static double bound_at(const tally *t, number r, const scale *s) {
 
 static lb_element element_at(const tally *t, size_t row, size_t col, const verdict_of_one *v, const scale *s) {
     const lb_grade_input *in = t->in;
-    const number a = number_at(&in->actual, row, col), r = number_at(&in->reference, row, col);
+    const number a = number_at(t, &in->actual, row, col), r = number_at(t, &in->reference, row, col);
     return (lb_element){
         .present = true,
         .row = in->row_index ? in->row_index[row] : row,
@@ -186,7 +195,7 @@ static bool is_exact(const lb_grade_input *in, const lb_format *f, uint64_t actu
 
 static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
-    const number actual = number_at(&in->actual, row, col), reference = number_at(&in->reference, row, col);
+    const number actual = number_at(t, &in->actual, row, col), reference = number_at(t, &in->reference, row, col);
     const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference.code;
     const verdict_of_one v = judge_one(t, actual, reference, s);
     const bool holds_sentinel = in->has_sentinel && actual.code == in->sentinel;
@@ -216,7 +225,7 @@ static double row_rms_of(const tally *t, size_t row) {
     double sum = 0;
     size_t n = 0;
     for (size_t col = 0; col < in->reference.cols; col++) {
-        const double v = number_at(&in->reference, row, col).value;
+        const double v = number_at(t, &in->reference, row, col).value;
         if (!all && !isfinite(v)) continue;
         sum += v * v;
         n++;
@@ -339,10 +348,11 @@ static lb_status check_input(const lb_grade_input *in, lb_error *err) {
 
 lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
     LB_TRY(check_input(in, err));
-    tally t = {.in = in, .format = in->actual.format};
+    tally t = {.in = in, .format = in->actual.format, .values = table_of_values(in->actual.format, in->actual.rows, in->actual.cols)};
     lb_record scratch = {0}; /* collects outliers, so that r stays whole where memory runs out */
     lb_status s = LB_OK;
     for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) s = judge_row(&t, row, &scratch, err);
+    free(t.values);
     if (s != LB_OK) {
         free(scratch.outliers);
         return s;
