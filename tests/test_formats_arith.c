@@ -178,6 +178,22 @@ static lb_value wide_value(uint64_t i) {
     return v;
 }
 
+/* v is x, or sticky and within one of its units below |x|. t is room. */
+static void expect_encloses(uint64_t number, lb_value v, mpfr_t x, mpfr_t t) {
+    if (v.cls == LB_ZERO && mpfr_zero_p(x)) return;
+    set_words(t, v);
+    const int below = mpfr_cmpabs(t, x);
+    mpfr_t unit;
+    mpfr_init2(unit, 53);
+    mpfr_set_si_2exp(unit, v.negative ? -1 : 1, v.exp, MPFR_RNDN);
+    mpfr_add(t, t, unit, MPFR_RNDN);
+    const bool within = v.sticky ? below < 0 && mpfr_cmpabs(t, x) > 0 : below == 0;
+    mpfr_clear(unit);
+    if (v.cls != LB_FINITE || v.negative != (mpfr_signbit(x) != 0) || !within)
+        fail_msg("pair %llu: %016llx%016llx * 2^%d%s is not it", (unsigned long long)number, (unsigned long long)v.hi,
+                 (unsigned long long)v.lo, (int)v.exp, v.sticky ? ", sticky," : "");
+}
+
 static void sums_and_products_of_values_of_128_bits_round_as_told(void **state) {
     (void)state;
     static const lb_format_id to_ids[] = {LB_F64, LB_F32, LB_BF16};
@@ -195,6 +211,7 @@ static void sums_and_products_of_values_of_128_bits_round_as_told(void **state) 
         set_words(t, b);
         assert_int_equal(i % 2 ? mpfr_mul(x, x, t, MPFR_RNDN) : mpfr_add(x, x, t, MPFR_RNDN), 0);
         const lb_value v = i % 2 ? lb_value_mul(a, b) : lb_value_add(a, b);
+        expect_encloses(i, v, x, t);
         for (size_t k = 0; k < sizeof to_ids / sizeof to_ids[0]; k++) {
             const lb_format *to = lb_format_row(to_ids[k]);
             const oracle_place place = oracle_place_of(oracle_of(to), x);
