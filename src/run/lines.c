@@ -61,8 +61,9 @@ lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *te
 struct lb_judge {
     lb_unit unit;
     char *suite;
-    uint64_t seed, count, read;
-    void *actual, *model; /* [count] codes of d */
+    uint64_t seed, count, read; /* read: answers so far */
+    uint64_t line;              /* lines so far, comments too */
+    void *actual, *model;       /* [count] codes of d */
     double start;
 };
 
@@ -119,7 +120,7 @@ lb_status lb_judge_line(lb_judge *j, const char *line, size_t length, lb_error *
     size_t count, blank = 0;
     const size_t k = j->unit.k, input_count = 2 * k + 1;
     char place[64];
-    snprintf(place, sizeof place, "line %llu", (unsigned long long)(j->read + 1));
+    snprintf(place, sizeof place, "line %llu", (unsigned long long)++j->line);
     while (blank < length && isspace((unsigned char)line[blank])) blank++;
     if (blank == length || line[blank] == '#') return LB_OK;
     LB_TRY(parse_line(line, length, place, words, &count, err));

@@ -75,11 +75,12 @@ class Programs(unittest.TestCase):
         lines = self.run_it(0, "gen", f"dot:{UNIT}", *options).splitlines()
         answers = list(self.answers(lines))
         judge = ("judge", f"dot:{UNIT}", *options)
-        self.run_it(1, *judge, stdin="".join(f"{a}\n" for a in answers[:3]))
+        self.assertIn("3 of 4 lines", self.run_it(1, *judge, stdin="".join(f"{a}\n" for a in answers[:3])))
         self.run_it(3, *judge, stdin="")
         for bad in ("no hex", "123456789", "0000 " + answers[1]):
             with self.subTest(bad=bad):
-                self.assertIn("line 2", self.run_it(2, *judge, stdin=f"{answers[0]}\n{bad}\n"))
+                self.assertIn("line 2:", self.run_it(2, *judge, stdin=f"{answers[0]}\n{bad}\n"))
+                self.assertIn("line 4:", self.run_it(2, *judge, stdin=f"# mine\n\n{answers[0]}\n{bad}\n"))
 
     def test_the_same_seed_draws_the_same_lines_and_another_seed_others(self):
         one, same, other = (self.run_it(0, "gen", f"dot:{UNIT}", "--count", 3, "--seed", seed) for seed in (1, 1, 2))
