@@ -270,6 +270,40 @@ static void a_format_that_lacks_a_value_gives_what_the_header_says(void **state)
     }
 }
 
+/* Integers of more than 64 bits, which a double cannot make: only their low bits matter, and a fraction still rounds. */
+static void a_wide_integer_wraps_by_its_low_bits(void **state) {
+    (void)state;
+    static const struct {
+        int line;
+        const char *name;
+        bool negative;
+        int exp;
+        uint64_t hi, lo, want;
+    } rows[] = {
+        {__LINE__, "u8", false, 0, 1, 0x1234, 0x34},
+        {__LINE__, "u8", false, 3, 1, 0x0f, 0x78},
+        {__LINE__, "u8", false, 200, 1, 0xff, 0x00},
+        {__LINE__, "u8", false, -20, 1u << 30, 0xabc00000, 0xbc},
+        {__LINE__, "u8", true, -20, 1u << 30, 0xabc00000, 0x44},
+        {__LINE__, "i8", true, -20, 1u << 30, 0xabc00000, 0x44},
+        {__LINE__, "i4", false, -20, 1u << 30, 0xabc00000, 0xc},
+        {__LINE__, "u8", false, -20, 1u << 30, 0xabcc0000, 0xbd}, /* a fraction of 3/4 */
+        {__LINE__, "u8", false, -20, 1u << 30, 0xabd80000, 0xbe}, /* of 1/2, odd below */
+        {__LINE__, "u8", true, -20, 1u << 30, 0xabc80000, 0x44},  /* of 1/2, even below */
+        {__LINE__, "mxi8", false, -26, 1u << 30, 0xabc00000, 0xbc},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const lb_value v = {LB_FINITE, rows[i].negative, false, rows[i].exp, rows[i].hi, rows[i].lo};
+        const lb_encoding wrap = {.overflow = LB_OVERFLOW_WRAP}, saturate = {.overflow = LB_OVERFLOW_SATURATE};
+        const lb_format *f = lb_format_find(rows[i].name);
+        unsigned flags = 0;
+        EXPECT_CODE(rows[i].line, lb_encode(f, v, &wrap, &flags), rows[i].want);
+        assert_true(flags & LB_OVERFLOWED);
+        const uint64_t end = rows[i].negative ? (f->sign_bits ? lb_max_code(f) + 1 : 0) : lb_max_code(f);
+        EXPECT_CODE(rows[i].line, lb_encode(f, v, &saturate, NULL), end);
+    }
+}
+
 /* The value that two roundings in a row get wrong, with the code that one rounding gives. */
 static void a_value_is_rounded_once(void **state) {
     (void)state;
@@ -302,6 +336,12 @@ static void every_number_of_random_bits_counts_to_its_end(void **state) {
         EXPECT_CODE(__LINE__, lb_encode(lb_format_row(LB_BF16), below, &how, NULL), 0x3f80);
         how.random = last - 1;
         EXPECT_CODE(__LINE__, lb_encode(lb_format_row(LB_BF16), v, &how, NULL), 0x3f80);
+        /* 1 + 2^-8: a fraction of one bit, wider draws find zeros below it: up from R = 2^(n-1) on */
+        const lb_value half = {.cls = LB_FINITE, .exp = -8, .lo = 0x101};
+        how.random = UINT32_C(1) << (n - 1);
+        EXPECT_CODE(__LINE__, lb_encode(lb_format_row(LB_BF16), half, &how, NULL), 0x3f81);
+        how.random--;
+        EXPECT_CODE(__LINE__, lb_encode(lb_format_row(LB_BF16), half, &how, NULL), 0x3f80);
     }
 }
 
@@ -313,6 +353,7 @@ int main(void) {
 #endif
         cmocka_unit_test(e4m3_follows_each_rounding_and_overflow_rule),
         cmocka_unit_test(a_format_that_lacks_a_value_gives_what_the_header_says),
+        cmocka_unit_test(a_wide_integer_wraps_by_its_low_bits),
         cmocka_unit_test(a_value_is_rounded_once),
         cmocka_unit_test(every_number_of_random_bits_counts_to_its_end),
     };

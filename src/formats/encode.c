@@ -95,23 +95,18 @@ static uint64_t overflow_code(const lb_format *f, bool negative, const lb_encodi
 static uint64_t encode_int(const lb_format *f, lb_value v, const lb_encoding *how, unsigned *flags) {
     const lb_u128 m = (lb_u128)v.hi << 64 | v.lo;
     const uint64_t most = lb_max_code(f) + (v.negative && f->sign_bits ? 1 : 0); /* largest magnitude of this sign */
+    const bool wraps = how->overflow == LB_OVERFLOW_WRAP;
     const bool huge = (int64_t)lb_bit_length128(m) + v.exp > 63 - f->man_bits;
-    if (huge && how->overflow == LB_OVERFLOW_WRAP) { /* whole, so far up: only its low bits matter */
-        const int64_t up = (int64_t)v.exp + f->man_bits;
-        const lb_u128 low = up >= 64 ? 0 : up >= 0 ? m << up : up > -128 ? m >> -up : 0;
-        *flags |= LB_OVERFLOWED;
-        return with_sign(f, v.negative, (uint64_t)low & (~UINT64_C(0) >> (64 - f->bits)));
-    }
-    uint64_t n = UINT64_MAX;
-    if (!huge) {
+    uint64_t n = wraps ? 0 : UINT64_MAX; /* of huge values: modulo 2^64; saturated */
+    if ((!huge || wraps) && v.exp + f->man_bits < 64) {
         const cut c = cut_at(m, v.exp, v.sticky, -f->man_bits, how->random_bits);
         n = c.n + rounds_up(c, v.negative, how);
         if (c.rest) *flags |= LB_INEXACT;
     }
     const bool below_zero = v.negative && !f->sign_bits && n;
-    if (n <= most && !below_zero) return with_sign(f, v.negative, n);
+    if (!huge && n <= most && !below_zero) return with_sign(f, v.negative, n);
     *flags |= LB_OVERFLOWED;
-    if (how->overflow == LB_OVERFLOW_WRAP) return (v.negative ? 0 - n : n) & (~UINT64_C(0) >> (64 - f->bits));
+    if (wraps) return (v.negative ? 0 - n : n) & (~UINT64_C(0) >> (64 - f->bits));
     return below_zero ? 0 : with_sign(f, v.negative, most);
 }
 
@@ -132,7 +127,7 @@ static uint64_t encode_float(const lb_format *f, lb_value v, const lb_encoding *
     /* n carries the hidden bit: field e_used + bias - 1 plus n is the code, and a carry out of n moves to the next exponent by itself */
     const int64_t magnitude = (int64_t)(e_used + f->bias - 1) * (INT64_C(1) << f->man_bits) + (int64_t)n;
     if (c.rest) *flags |= LB_INEXACT;
-    if (magnitude < 0 || (powers && n == 0)) { /* e8m0 below its least power */
+    if (magnitude < 0) { /* e8m0 below its least power: field 0 less one, n = 0 */
         *flags |= LB_UNDERFLOW;
         return 0;
     }

@@ -104,7 +104,7 @@ oracle_place oracle_place_of(const oracle_format *f, mpfr_srcptr x) {
     if (p.far) {
         mpfr_set_ui_2exp(rest, 1, 64, MPFR_RNDN);
         mpfr_fmod(whole, whole, rest, MPFR_RNDN);
-        p.low = mpfr_get_uj(whole, MPFR_RNDN);
+        p.n = mpfr_get_uj(whole, MPFR_RNDN);
     }
     mpfr_clears(whole, rest, (mpfr_ptr)NULL);
     return p;
@@ -158,7 +158,7 @@ static uint64_t over(const oracle_format *f, bool negative, const oracle_rule *r
 }
 
 static uint64_t integer_code(const oracle_format *f, const oracle_place *p, const oracle_rule *rule) {
-    const uint64_t n = p->far ? p->low : p->n + goes_up(p, rule);
+    const uint64_t n = p->n + goes_up(p, rule);
     const uint64_t most = p->negative ? (f->sign ? (uint64_t)f->max + 1 : 0) : (uint64_t)f->max;
     if (rule->over == O_OVER_WRAP) return (p->negative ? 0 - n : n) & ones(f->bits);
     return with_sign(f, p->negative, !p->far && n <= most ? n : most);

@@ -35,12 +35,11 @@ typedef struct oracle_rule {
 /* Where a value stands between two multiples of the last place: |x| = (n + fraction) * 2^q. */
 typedef struct oracle_place {
     enum { O_IS_ZERO, O_IS_FINITE, O_IS_INF, O_IS_NAN } is;
-    bool negative, far; /* far: an integer that 62 bits do not hold */
+    bool negative, far; /* far: an integer that 62 bits do not hold; n is modulo 2^64 */
     uint64_t n;
     long q;
     int side;        /* of the fraction: 0 none, 1 below half, 2 half, 3 above half */
     uint64_t draw32; /* floor(fraction * 2^32) */
-    uint64_t low;    /* far: floor(|x| / 2^q) modulo 2^64 */
 } oracle_place;
 
 const oracle_format *oracle_format_named(const char *name);
