@@ -97,13 +97,14 @@ static lb_status write_inputs(const char *folder, const lb_case *x, lb_error *er
     size_t count = 0;
     lb_status s = LB_OK;
     for (size_t i = 0; s == LB_OK && i < 3; i++) {
+        const lb_mat *m = operands[i].m;
         size_t bytes;
-        if (!operands[i].m->codes) continue;
-        s = lb_pack_mat(operands[i].m, &owned[count], &bytes, err);
+        if (!m->codes) continue;
+        s = lb_pack_mat(m, &owned[count], &bytes, err);
         tensors[count] = (lb_tensor){.name = operands[i].name,
-                                     .dtype = lb_dtype_for(operands[i].m->format, false),
+                                     .dtype = lb_dtype_for(m->format, false),
                                      .rank = 2,
-                                     .shape = {operands[i].m->rows, operands[i].m->cols},
+                                     .shape = {m->rows, m->cols},
                                      .data = owned[count],
                                      .bytes = bytes};
         count++;
