@@ -3,8 +3,8 @@
  * output is poisoned. Whatever the device does to itself ends with its process. */
 #include "backends/device.h"
 #include "base/try.h"
-#include "lastbit/run.h"
 #include "run/describe.h"
+#include "run/guarded.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,8 +19,6 @@
 #include <unistd.h>
 
 enum { GUARD = 4096, GUARD_BYTE = 0xa5, ZONES = 4 };
-
-static const double command_grace_seconds = 5; /* a program is timed by the command backend, which then clears up */
 
 uint64_t lb_poison_code(const lb_format *f) {
     uint64_t inf = 0, nan = 0, sign = UINT64_C(1) << (f->bits - 1);
@@ -58,10 +56,10 @@ typedef struct message {
 } message;
 
 typedef struct guarded_run {
-    const char *on;
-    char *const *argv;
+    lb_device_opener *open;
+    const void *what;
     lb_case x; /* its operands lie in the zones */
-    double timeout;
+    double timeout, grace;
     zone zones[ZONES]; /* a, b, c, y */
     message *m;
     int complaints[2];  /* a pipe for what the child prints on stderr; what it cannot hold is lost */
@@ -153,7 +151,7 @@ static void child(guarded_run *g) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     forget_handlers();
     silence(g->complaints[1]);
-    m->status = g->argv ? lb_device_open_command(&d, g->argv, &m->error) : lb_device_open(&d, g->on, &m->error);
+    m->status = g->open(&d, g->what, &m->error);
     if (m->status == LB_OK) {
         m->status = lb_device_run(d, &g->x, g->zones[3].start + GUARD, g->timeout, &m->error);
         bool inputs_changed;
@@ -251,7 +249,7 @@ static lb_status run(guarded_run *g, void *y, lb_error *err) {
     const pid_t pid = fork();
     if (pid < 0) return lb_fail(err, LB_E_MEMORY, "device", "cannot start a process: %s", strerror(errno));
     if (pid == 0) child(g);
-    const bool in_time = wait_for(pid, g->timeout + (g->argv ? command_grace_seconds : 0), &status);
+    const bool in_time = wait_for(pid, g->timeout + g->grace, &status);
     g->report->seconds = lb_seconds() - start;
     LB_TRY(conclude(g, in_time, status, err));
     g->report->not_written = still_poisoned(g);
@@ -259,12 +257,28 @@ static lb_status run(guarded_run *g, void *y, lb_error *err) {
     return LB_OK;
 }
 
-lb_status lb_run_guarded(const char *on, char *const *argv, const lb_case *x, double timeout_seconds, void *y, lb_run_report *report,
-                         lb_error *err) {
-    guarded_run g = {.on = on, .argv = on ? NULL : argv, .x = *x, .timeout = timeout_seconds, .complaints = {-1, -1}, .report = report};
+lb_status lb_run_guarded_by(lb_device_opener *open, const void *what, double grace_seconds, const lb_case *x, double timeout_seconds,
+                            void *y, lb_run_report *report, lb_error *err) {
+    guarded_run g = {
+        .open = open, .what = what, .x = *x, .timeout = timeout_seconds, .grace = grace_seconds, .complaints = {-1, -1}, .report = report};
     *report = (lb_run_report){.end = LB_RUN_DONE};
     LB_TRY(lb_case_check(x, err));
     const lb_status s = run(&g, y, err);
     clear_up(&g);
     return s;
+}
+
+static lb_status open_by_name(lb_device **out, const void *on, lb_error *err) {
+    return lb_device_open(out, on, err);
+}
+
+static lb_status open_program(lb_device **out, const void *argv, lb_error *err) {
+    return lb_device_open_command(out, *(char *const *const *)argv, err);
+}
+
+lb_status lb_run_guarded(const char *on, char *const *argv, const lb_case *x, double timeout_seconds, void *y, lb_run_report *report,
+                         lb_error *err) {
+    const double program_grace_seconds = 5; /* a program is timed by its backend, which then clears up */
+    return on ? lb_run_guarded_by(open_by_name, on, 0, x, timeout_seconds, y, report, err)
+              : lb_run_guarded_by(open_program, &argv, program_grace_seconds, x, timeout_seconds, y, report, err);
 }
