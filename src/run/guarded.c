@@ -222,9 +222,11 @@ static lb_status conclude(guarded_run *g, bool in_time, int status, lb_error *er
         r->end = m.status == LB_E_TIMEOUT ? LB_RUN_TIMED_OUT : LB_RUN_FAILED;
         snprintf(r->why, sizeof r->why, "%s", m.error.message);
     }
-    snprintf(r->detail, sizeof r->detail, "%s", m.detail);
-    r->guard_damage = m.guard_damage;
-    r->inputs_changed = m.inputs_changed;
+    if (m.told == TOLD) {
+        snprintf(r->detail, sizeof r->detail, "%s", m.detail);
+        r->guard_damage = m.guard_damage;
+        r->inputs_changed = m.inputs_changed;
+    }
     for (size_t i = 0; i < ZONES; i++) {
         if (!g->zones[i].start) continue;
         r->guard_damage += damage(&g->zones[i]);
