@@ -181,9 +181,14 @@ const lb_block_format *lb_block_format_row(size_t i);
 const lb_block_format *lb_block_format_find(const char *name);
 
 /** Quantise one block: x[count] doubles, count <= f->size, to codes[count] and *scale_code.
- *  Elements are x / scale, divided exactly and rounded once as `how` says (NULL: nearest even, saturate). An all-zero block gets the
- *  least scale for e8m0 and zero codes. NaN or Inf in x makes the scale NaN where the scale format has one.
- *  errors LB_E_ARG if count is 0 or above f->size. threads pure */
+ *  Elements are x / scale, divided exactly and rounded once as `how` says (NULL: nearest even, saturate; one draw serves the block).
+ *  mxint8 stays symmetric: -127 stands for -128.
+ *  The scale saturates at both ends of its format: a tiny block gets the least e8m0, a huge one the largest and its elements overflow.
+ *  A ue4m3 scale may round to zero; a block of zeros has the least e8m0 or a zero ue4m3. Elements of a zero scale are zeros with their
+ *  signs. NaN or Inf in x: the scale is NaN and every element code 0.
+ *  accuracy one rounding of the scale, one of each element
+ *  errors   LB_E_ARG if count is 0 or above f->size; then nothing is written
+ *  threads  pure */
 lb_status lb_block_encode(const lb_block_format *f, lb_scale_rule rule, const double *x, size_t count, const lb_encoding *how,
                           uint8_t *codes, uint8_t *scale_code, lb_error *err);
 
