@@ -134,6 +134,30 @@ static void a_whole_block_off_by_little_fails_its_gate(void **state) {
     lb_record_close(r);
 }
 
+static void a_units_own_bits_pass_the_gate_however_far_from_the_reference(void **state) {
+    (void)state;
+    enum { N = 64 };
+    uint16_t actual[N], reference[N], unit[N];
+    for (int i = 0; i < N; i++) {
+        reference[i] = (uint16_t)(0x3f80 + i);
+        unit[i] = actual[i] = (uint16_t)(reference[i] + 2); /* rel_rms near 1 %, ten times the gate */
+    }
+    const lb_mat exact = lb_mat_of(lb_format_row(LB_BF16), unit, 1, N);
+    const lb_grade_input in = {.actual = lb_mat_of(exact.format, actual, 1, N),
+                               .reference = lb_mat_of(exact.format, reference, 1, N),
+                               .exact = &exact,
+                               .contract = contract("m16-tc"),
+                               .k = 64};
+    lb_record *r;
+    assert_int_equal(lb_record_open(&r, NULL), LB_OK);
+    assert_int_equal(lb_grade(&in, r, NULL), LB_OK);
+    assert_true(r->verdict == LB_PASS && r->counts.exact == N && r->metrics.rel_rms > 5e-3);
+    for (int i = 0; i < N / 2; i++) actual[i] = (uint16_t)(reference[i] - 2); /* legal, but no longer the unit's */
+    assert_int_equal(lb_grade(&in, r, NULL), LB_OK);
+    assert_true(r->verdict == LB_FAIL && r->counts.wrong == 0);
+    lb_record_close(r);
+}
+
 static void a_scaled_or_shifted_output_fails(void **state) {
     (void)state;
     /* source: VER-13, IonDen/mlx-taef#7: cosine is blind to both */
@@ -275,6 +299,7 @@ int main(void) {
         cmocka_unit_test(m16_tc_and_its_original_part_exactly_here),
         cmocka_unit_test(other_formats_are_graded_in_their_own_ordinals),
         cmocka_unit_test(a_whole_block_off_by_little_fails_its_gate),
+        cmocka_unit_test(a_units_own_bits_pass_the_gate_however_far_from_the_reference),
         cmocka_unit_test(a_scaled_or_shifted_output_fails),
         cmocka_unit_test(the_sentinel_is_never_taken_for_a_result),
         cmocka_unit_test(guards_and_gaps_of_a_block_are_audited),

@@ -24,6 +24,7 @@ typedef struct tally {
     double worst_ratio; /* of error to allowance; INFINITY where classes differ */
     bool worst_is_wrong;
     double max_ulp, max_abs, error_square, reference_square;
+    double gated_square; /* of the errors that the block's gate looks at: not those of a unit's own bits, which are exact */
     double row_rms_least, row_rms_most;
     uint64_t finite_count, nonzero; /* finite reference elements; those that are not zero */
     lb_element unfit;               /* the first element whose reference is not fit to judge it */
@@ -154,10 +155,11 @@ static void count_classes(tally *t, double actual, double reference) {
     t->nonzero += isfinite(reference) && reference != 0;
 }
 
-static void measure(tally *t, double a, double r, const verdict_of_one *v) {
+static void measure(tally *t, double a, double r, bool units_bits, const verdict_of_one *v) {
     const lb_contract *c = t->in->contract;
     if (!(by_number(c) || (isfinite(a) && isfinite(r)))) return;
     t->error_square += (a - r) * (a - r);
+    if (!units_bits) t->gated_square += (a - r) * (a - r);
     t->reference_square += r * r;
     t->finite_count++;
     if (v->abs_error > t->max_abs) t->max_abs = v->abs_error; /* NaN is counted by class, not here */
@@ -203,7 +205,7 @@ static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s,
     const bool exact = !unwritten && is_exact(in, t->format, actual.code, want);
     const bool wrong = !exact && (unwritten || !in->contract || !v.legal);
     count_classes(t, actual.value, reference.value);
-    measure(t, actual.value, reference.value, &v);
+    measure(t, actual.value, reference.value, in->exact && exact, &v);
     t->counts.compared++;
     t->counts.exact += exact;
     t->counts.legal += !exact && !wrong;
@@ -286,7 +288,8 @@ static void decide(const tally *t, double rel_rms, lb_record *r) {
 
 static void fill_record(const tally *t, lb_record *r) {
     const lb_contract *k = t->in->contract;
-    const double rel_rms = t->reference_square > 0 ? sqrt(t->error_square / t->reference_square) : sqrt(t->error_square);
+    const double whole = t->reference_square > 0 ? t->reference_square : 1;
+    const double rel_rms = sqrt(t->error_square / whole), gated_rms = sqrt(t->gated_square / whole);
     const uint64_t guard_damage = r->counts.guard_damage;
     r->counts = t->counts;
     r->counts.total = t->counts.compared;
@@ -313,7 +316,7 @@ static void fill_record(const tally *t, lb_record *r) {
         r->contract_rel_rms_gate = k->rel_rms_gate;
     }
     say_cause(t, r);
-    decide(t, rel_rms, r);
+    decide(t, gated_rms, r);
 }
 
 /* Whether `name` is a word of `list`. */
