@@ -190,6 +190,18 @@ static void the_model_as_a_device_is_exact_and_a_rounded_output_too(void **state
     expect_verdict(&p, LB_FAIL, "of 240");
 }
 
+/* Both sides above round by the same function, so it is held to codes worked out by hand: ties to even, overflow to Inf, any strides. */
+static void a_matrix_is_rounded_once_code_by_code(void **state) {
+    (void)state;
+    static const uint32_t wide[4] = {0x3f808000, 0x3f818000, 0x7f7fffff, 0xbf808001}; /* ties below 3f81 and 3f82, overflow, above a tie */
+    uint16_t narrow[4] = {0};
+    const lb_mat from = lb_mat_of(lb_format_row(LB_F32), wide, 2, 2);
+    lb_mat to = lb_mat_transposed(lb_mat_of(lb_format_row(LB_BF16), narrow, 2, 2));
+    lb_mat_round(&from, &to);
+    static const uint16_t want[4] = {0x3f80, 0x7f80, 0x3f82, 0xbf81}; /* laid out by columns */
+    for (size_t i = 0; i < 4; i++) EXPECT_CODE(__LINE__, narrow[i], want[i]);
+}
+
 static void a_device_that_is_no_device_is_a_bad_call(void **state) {
     (void)state;
     static const struct {
@@ -311,6 +323,7 @@ int main(void) {
         cmocka_unit_test(a_sample_finds_a_wrong_edge_and_says_its_coverage),
         cmocka_unit_test(samples_are_distinct_ascending_and_hold_both_ends),
         cmocka_unit_test(the_model_as_a_device_is_exact_and_a_rounded_output_too),
+        cmocka_unit_test(a_matrix_is_rounded_once_code_by_code),
         cmocka_unit_test(a_device_that_is_no_device_is_a_bad_call),
         cmocka_unit_test(poison_is_no_code_that_arithmetic_makes),
         cmocka_unit_test(judge_passes_the_model_and_finds_a_bent_a_short_and_an_absent_answer),
