@@ -52,7 +52,8 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     if (s == LB_OK) {
         const lb_mat b = lb_case_b(&o.x);
         d = lb_mat_of(out, codes, lb_case_m(&o.x), lb_case_n(&o.x));
-        s = (a->tile ? lb_unit_mma : lb_unit_gemm)(&unit, &o.x.a, &b, o.x.c.codes ? &o.x.c : NULL, &d, err);
+        const lb_mat *c = o.x.c.codes ? &o.x.c : NULL;
+        s = a->tile ? lb_unit_mma(&unit, &o.x.a, &b, c, &d, err) : lb_gemm(&unit, &o.x.a, &b, c, &d, NULL, err);
     }
     if (s == LB_OK && a->formats.out) {
         s = lb_format_get(a->formats.out, &out, err);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The main job: one output against the unit's exact bits and the contract's reference. */
+#include "lastbit/gemm.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
 
@@ -152,7 +153,7 @@ static lb_status model_panel(job *j, size_t first, size_t rows, lb_error *err) {
         if (s != LB_OK) return s;
         d = lb_mat_of(own, wide, rows, j->n);
     }
-    s = lb_unit_gemm(u, &a, &b, c.codes ? &c : NULL, &d, err);
+    s = lb_gemm(u, &a, &b, c.codes ? &c : NULL, &d, NULL, err);
     if (s == LB_OK && wide) {
         lb_mat out = panel_of(j->exact, first, rows);
         lb_mat_round(&d, &out);

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Whole products on the fastest path that this CPU has. Each path equals the integer engine (units.h) bit for bit. */
+#ifndef LASTBIT_GEMM_H
+#define LASTBIT_GEMM_H
+
+#include "lastbit/units.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** How to run; {0} is the fastest kernel, every core, no schedule. The bits do not depend on kernel or threads. */
+typedef struct lb_gemm_options {
+    const char *kernel; /* NULL: the fastest that can; else the name of a kernel (lb_kernel_row) */
+    int threads;        /* 0: as OpenMP decides */
+} lb_gemm_options;
+
+/** D = A B + C in the unit's own K steps, ascending, K padded with zeros to a multiple of u->k.
+ *  shapes   a [m][k] in u->a, b [k][n] in u->b, c [m][n] in u->c or NULL for +0, d [m][n] in u->d; any strides; d overlaps neither a nor b
+ *           (it may be c)
+ *  accuracy bit-exact: each element equals the chain of lb_unit_dot
+ *  errors   LB_E_SHAPE, LB_E_FORMAT, LB_E_UNAVAILABLE (an open row; a named kernel that cannot run this), LB_E_NAME, LB_E_MEMORY; then
+ *           nothing is written
+ *  threads  pure */
+lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
+                  lb_error *err);
+
+/** A row of the kernel table, fastest first; the last one, "engine", runs every unit on every machine. */
+typedef struct lb_kernel_text {
+    const char *name; /* "f32_avx512" */
+    const char *note; /* what it needs and what it runs */
+    bool usable;      /* on this CPU */
+} lb_kernel_text;
+
+/** Row i of the kernel table; false past the end. threads pure */
+bool lb_kernel_row(size_t i, lb_kernel_text *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
