@@ -23,3 +23,6 @@ __all__ = ["ArgumentError", "BlockFormat", "Contract", "DeviceError", "Error", "
            "Result", "ShapeError", "UnavailableError", "Unit", "UnknownNameError", "__version__", "assert_within", "block_formats",
            "check", "contract", "contracts", "decode", "decode_blocks", "formats", "grade", "quantize", "quantize_blocks", "replay",
            "unit", "units"]
+
+for _public in [value for name, value in list(globals().items()) if name in __all__ and isinstance(value, type)]:
+    _public.__module__ = __name__  # tracebacks name them as users do

@@ -122,7 +122,7 @@ def as_array(x: Any, name: str) -> npt.NDArray[Any]:
             array = array.astype(np.float64)  # plain Python integers are values, not codes
     if isinstance(array, np.ma.MaskedArray):
         raise error(lb_status.E_FORMAT, "a masked array has elements that are not there; fill it first", name)
-    if array.dtype.kind in "OSUMmc?" or array.dtype.names:
+    if array.dtype.kind in "OSUMmcb" or array.dtype.names:
         raise error(lb_status.E_FORMAT, f"{array.dtype} elements of a {type(x).__name__} are no numbers of a format", name)
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 

@@ -113,7 +113,7 @@ class Formats(Mapping[str, Row], Generic[Row]):
     """Rows by name, in the order of the table. Aliases are found too, and are not listed."""
 
     def __init__(self, rows: list[Row]):
-        self._rows = {str(row.name): row for row in rows}
+        self._rows: dict[str, Row] = {str(row.name): row for row in rows}
 
     def __getitem__(self, name: str) -> Row:
         for row in self._rows.values():
@@ -121,8 +121,8 @@ class Formats(Mapping[str, Row], Generic[Row]):
                 return row
         names = (ctypes.c_char_p * len(self._rows))(*(n.encode() for n in self._rows))
         nearest = library.lb_nearest_name(encode(name, "a format's name"), ctypes.cast(names, POINTER(ctypes.c_void_p)), len(self._rows))
-        hint = f"; did you mean {nearest.decode()}?" if nearest else f"; there are {', '.join(self._rows)}"
-        raise error(lb_status.E_NAME, f"no such format{hint}", str(name))
+        hint = f"did you mean {nearest.decode()}?" if nearest else f"there are {', '.join(self._rows)}"
+        raise error(lb_status.E_NAME, f"no such format; {hint}", str(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._rows)

@@ -34,8 +34,10 @@ class FormatError(Error, TypeError):
     """A dtype or number format that cannot serve here."""
 
 
-class UnknownNameError(Error, LookupError):
+class UnknownNameError(Error, KeyError):
     """No unit, format, contract … has that name; the message says which is nearest."""
+
+    __str__ = Exception.__str__  # KeyError would put quotes around it
 
 
 class FileError(Error, OSError):

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ._abi import lb_evidence, lb_gemm_options, lb_mat, lb_status, lb_unit
+from ._abi import lb_evidence, lb_format_id, lb_gemm_options, lb_status, lb_unit
 from ._arrays import Operand, operand, output
-from ._formats import Format, formats, lb_format_id
+from ._formats import formats
 from ._library import call, encode, error, library, words
 
 

@@ -72,7 +72,7 @@ class Collector:
     def pytest_sessionfinish(self) -> None:
         if self.path:
             part = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
-            part.write_text("".join(json.dumps(record) + "\n" for record in self.records), encoding="utf-8")
+            part.write_text("".join(json.dumps(record, allow_nan=False) + "\n" for record in self.records), encoding="utf-8")
             part.replace(self.path)
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
