@@ -147,9 +147,8 @@ def matrix_of(array: npt.NDArray[Any], format: Format) -> lb_mat:
 def _two_dimensions(array: npt.NDArray[Any], name: str) -> npt.NDArray[Any]:
     if array.ndim != 2:
         raise error(lb_status.E_SHAPE, f"{array.ndim} dimensions, {list(array.shape)}; a matrix has two", name)
-    if any(stride % array.itemsize for stride in array.strides):
-        return np.ascontiguousarray(array)
-    return array
+    whole = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
+    return array if whole else array.copy()
 
 
 def operand(x: Any, format: Format | None, name: str) -> Operand:
@@ -187,6 +186,7 @@ def output(out: Any, format: Format, shape: tuple[int, int], name: str = "out") 
         raise error(lb_status.E_SHAPE, f"out is {list(array.shape)}; the result is {list(shape)}", name)
     if not array.flags.writeable:
         raise error(lb_status.E_ARG, "out is read-only", name)
-    if any(stride % array.itemsize for stride in array.strides) or (isinstance(out, np.ndarray) and not out.dtype.isnative):
-        raise error(lb_status.E_ARG, "out has strides or a byte order that cannot be written in place", name)
+    whole = array.flags.aligned and not any(stride % array.itemsize for stride in array.strides)
+    if not whole or (isinstance(out, np.ndarray) and not out.dtype.isnative):
+        raise error(lb_status.E_ARG, "out has an alignment, strides or a byte order that cannot be written in place", name)
     return Operand(matrix_of(array, format), array, format)

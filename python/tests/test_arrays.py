@@ -47,8 +47,10 @@ def test_codes_are_read_where_they_lie():
     for view in (x, x.T, x[::2, 1:], x[::-1]):
         taken = operand(view, lb.formats["f16"], "x")
         assert taken.mat.codes == view.ctypes.data
+    odd = np.frombuffer(bytes(129), np.float16, 64, 1).reshape(8, 8)
+    assert operand(odd, lb.formats["f16"], "x").mat.codes != odd.ctypes.data  # an odd address
     field = np.zeros(8, np.dtype([("pad", "u1"), ("value", np.float16, 4)]))["value"]
-    assert operand(field, lb.formats["f16"], "x").mat.codes != field.ctypes.data  # strides of 9 bytes: the one case for a copy
+    assert operand(field, lb.formats["f16"], "x").mat.codes != field.ctypes.data  # strides of 9 bytes
 
 
 def test_a_wider_float_is_taken_where_every_value_fits_and_refused_where_one_does_not():
@@ -116,6 +118,7 @@ def test_out_may_be_c():
     (lb.ShapeError, "out: out is [7, 5]; the result is [5, 7]", np.zeros((7, 5), np.float32)),
     (lb.ArgumentError, "out: out is read-only", np.broadcast_to(np.float32(0), (5, 7))),
     (lb.FormatError, "out: a list has no memory to write into", [[0.0]]),
+    (lb.ArgumentError, "an alignment, strides", np.ndarray((5, 7), np.float32, bytearray(141), 1)),
     (lb.ArgumentError, "a byte order that cannot be written in place", np.zeros((5, 7), np.dtype(np.float32).newbyteorder())),
 ])
 def test_an_out_that_cannot_serve_is_refused(kind, message, out):
