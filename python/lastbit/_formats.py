@@ -153,8 +153,8 @@ block_formats: Formats[BlockFormat] = Formats(list(_block_rows()))
 
 def format_of_dtype(dtype: np.dtype[Any]) -> Format | None:
     """The format that a dtype names; None for plain codes (unsigned) and for dtypes that are no format."""
-    for f in _by_id.values():
-        if f.dtype == dtype and f.id not in (lb_format_id.TF32, lb_format_id.U8) and f.dtype != f.codes_dtype:
+    for f in _by_id.values():  # float32 is f32, which comes before tf32
+        if f.dtype == dtype and f.dtype != f.codes_dtype:
             return f
     return None
 
