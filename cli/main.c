@@ -10,6 +10,8 @@ static const cli_command commands[] = {
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
+    {"fit", cli_fit, "which arithmetic explains a recording"},
+    {"decide", cli_decide, "the smallest inputs that tell a unit from what it could be instead"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"units", cli_units, "list the matrix instructions"},

@@ -9,6 +9,7 @@
 #include "lastbit/formats.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
+#include "lastbit/probe.h"
 #include "lastbit/record.h"
 #include "lastbit/refs.h"
 #include "lastbit/report.h"
