@@ -78,22 +78,44 @@ lb_status lb_candidate_of(const lb_unit *u, lb_candidate *out, lb_error *err) {
 
 /* ---- operands ----------------------------------------------------------------------------------------------------- */
 
-/* Finite code: sig * 2^(e - man_bits); subnormals keep the least exponent; zero has e ZERO. */
-static lb_candidate_term term_of(const lb_format *f, uint64_t code) {
+/* Finite code: sig * 2^(e - man_bits); subnormals keep the least exponent; zero has that of the least too, for who counts it. */
+typedef struct operand {
+    int64_t sig;
+    int e;
+    lb_class cls;
+    bool negative;
+} operand;
+
+static operand operand_of(const lb_format *f, uint64_t code) {
     const lb_value v = lb_decode(f, code);
-    if (v.cls != LB_FINITE) return (lb_candidate_term){.e = ZERO, .least = 1 - f->bias, .cls = v.cls, .negative = v.negative};
-    return (lb_candidate_term){v.negative ? -(int64_t)v.lo : (int64_t)v.lo, v.exp + f->man_bits, 1 - f->bias, LB_FINITE, v.negative};
+    if (v.cls != LB_FINITE) return (operand){.e = 1 - f->bias, .cls = v.cls, .negative = v.negative};
+    return (operand){v.negative ? -(int64_t)v.lo : (int64_t)v.lo, v.exp + f->man_bits, LB_FINITE, v.negative};
 }
 
 /* In the halves order fp8 operands are widened to f16 first, where their subnormals are normal. */
-lb_candidate_term lb_candidate_term_of(const lb_candidate *x, const lb_format *f, uint64_t code) {
+static operand widened(const lb_candidate *x, const lb_format *f, uint64_t code) {
     const lb_format *f16 = lb_format_row(LB_F16);
-    if (x->order == 0 || f->bits > 8) return term_of(f, code);
-    return term_of(f16, lb_encode(f16, lb_decode(f, code), NULL, NULL));
+    if (x->order == 0 || f->bits > 8) return operand_of(f, code);
+    return operand_of(f16, lb_encode(f16, lb_decode(f, code), NULL, NULL));
 }
 
-static int frac_of(const lb_candidate *x, const lb_format *f) {
+static int frac_of(const lb_candidate *x, lb_format_id id) {
+    const lb_format *f = lb_format_row(id);
     return x->order && f->bits <= 8 ? lb_format_row(LB_F16)->man_bits : f->man_bits;
+}
+
+int lb_candidate_frac(const lb_candidate *x, const lb_unit *u) {
+    return frac_of(x, u->a) + frac_of(x, u->b);
+}
+
+lb_candidate_product lb_candidate_product_of(const lb_candidate *x, const lb_unit *u, uint64_t a_code, uint64_t b_code) {
+    const operand a = widened(x, lb_format_row(u->a), a_code), b = widened(x, lb_format_row(u->b), b_code);
+    const bool wild = a.cls == LB_INF || a.cls == LB_NAN || b.cls == LB_INF || b.cls == LB_NAN;
+    const bool nan = a.cls == LB_NAN || b.cls == LB_NAN || (wild && (a.cls == LB_ZERO || b.cls == LB_ZERO));
+    lb_candidate_product p = {a.sig * b.sig, a.e + b.e, false, LB_FINITE, a.negative != b.negative};
+    p.cls = nan ? LB_NAN : wild ? LB_INF : p.sig ? LB_FINITE : LB_ZERO;
+    p.two = llabs(p.sig) >> (lb_candidate_frac(x, u) + 1) != 0;
+    return p;
 }
 
 /* ---- one block ----------------------------------------------------------------------------------------------------- */
@@ -137,17 +159,12 @@ static uint32_t nan_of(const lb_candidate *x, const lb_format *out) {
 }
 
 /* NaN and Inf among the terms decide alone. */
-static bool special(const lb_candidate *x, const lb_format *out, const lb_candidate_term *a, const lb_candidate_term *b, int terms,
-                    lb_candidate_term c, uint32_t *d) {
+static bool special(const lb_candidate *x, const lb_format *out, const lb_candidate_product *p, operand c, uint32_t *d) {
     bool nan = c.cls == LB_NAN, plus = c.cls == LB_INF && !c.negative, minus = c.cls == LB_INF && c.negative;
-    for (int i = 0; i < terms; i++) {
-        if (a[i].cls != LB_INF && a[i].cls != LB_NAN && b[i].cls != LB_INF && b[i].cls != LB_NAN) continue;
-        if (a[i].cls == LB_NAN || b[i].cls == LB_NAN || a[i].cls == LB_ZERO || b[i].cls == LB_ZERO)
-            nan = true;
-        else if (a[i].negative == b[i].negative)
-            plus = true;
-        else
-            minus = true;
+    for (int i = 0; i < x->terms; i++) {
+        nan = nan || p[i].cls == LB_NAN;
+        plus = plus || (p[i].cls == LB_INF && !p[i].negative);
+        minus = minus || (p[i].cls == LB_INF && p[i].negative);
     }
     if (!nan && !plus && !minus) return false;
     const uint32_t inf = ((UINT32_C(1) << out->exp_bits) - 1) << out->man_bits;
@@ -155,44 +172,37 @@ static bool special(const lb_candidate *x, const lb_format *out, const lb_candid
     return true;
 }
 
-/* What takes part in a block: sig * 2^(e - frac). */
-typedef struct addend {
-    int64_t sig;
-    int e, frac;
-} addend;
-
-static addend product_of(const lb_candidate *x, lb_candidate_term a, lb_candidate_term b, int frac) {
-    if (a.cls == LB_ZERO || b.cls == LB_ZERO) {
-        const int e = (a.cls == LB_ZERO ? a.least : a.e) + (b.cls == LB_ZERO ? b.least : b.e);
-        return (addend){0, x->zero_products ? e : ZERO, frac};
-    }
-    const addend p = {a.sig * b.sig, a.e + b.e, frac};
-    const bool two = llabs(p.sig) >> (frac + 1) != 0; /* 2 or above */
-    return x->product && two ? (addend){p.sig, p.e + 1, frac + 1} : p;
+/* The accumulator: f32 or f16, by its fields. */
+static operand accumulator_of(const lb_format *f, uint32_t code) {
+    const uint32_t man = code & ((UINT32_C(1) << f->man_bits) - 1), top = (UINT32_C(1) << f->exp_bits) - 1;
+    const uint32_t exp = code >> f->man_bits & top;
+    const bool negative = code >> (f->bits - 1);
+    if (exp == top) return (operand){.cls = man ? LB_NAN : LB_INF, .negative = negative};
+    if (exp == 0 && man == 0) return (operand){.e = ZERO, .cls = LB_ZERO, .negative = negative};
+    const int64_t sig = exp ? man | INT64_C(1) << f->man_bits : man;
+    return (operand){negative ? -sig : sig, (int)(exp ? exp : 1) - f->bias, LB_FINITE, negative};
 }
 
-static addend c_of(const lb_candidate *x, lb_candidate_term c, int frac) {
-    if (c.cls == LB_ZERO) return (addend){0, ZERO, frac};
-    const int short_by = x->c_exponent ? frac + 1 - lb_bit_length64((uint64_t)llabs(c.sig)) : 0; /* of a subnormal */
-    return (addend){c.sig, c.e - short_by, frac - short_by};
-}
-
-static uint32_t block(const lb_candidate *x, const lb_format *out, const lb_candidate_term *a, const lb_candidate_term *b, int frac,
-                      uint32_t c_code, bool c_takes_part) {
-    const lb_candidate_term c = term_of(out, c_takes_part ? c_code : 0);
-    addend all[257];
+static uint32_t block(const lb_candidate *x, const lb_format *out, const lb_candidate_product *p, int frac, uint32_t c_code) {
+    operand c = accumulator_of(out, c_code);
+    int c_frac = out->man_bits, top = x->floor_exp > ZERO ? x->floor_exp : ZERO;
+    bool wild = c.cls == LB_NAN || c.cls == LB_INF;
     uint32_t d;
-    if (special(x, out, a, b, x->terms, c, &d)) return d;
-    int top = x->floor_exp > ZERO ? x->floor_exp : ZERO;
-    for (int i = 0; i < x->terms; i++) {
-        all[i] = product_of(x, a[i], b[i], frac);
-        if (all[i].e > top) top = all[i].e;
+    if (c.cls == LB_FINITE && x->c_exponent) { /* a subnormal by its leading bit */
+        const int short_by = c_frac + 1 - lb_bit_length64((uint64_t)llabs(c.sig));
+        c.e -= short_by;
+        c_frac -= short_by;
     }
-    all[x->terms] = c_of(x, c, out->man_bits);
-    if (all[x->terms].e > top) top = all[x->terms].e;
-    int64_t sum = 0;
-    for (int i = 0; i <= x->terms; i++)
-        if (all[i].sig) sum += cut(all[i].sig, top - all[i].e + all[i].frac - x->frac_bits, x->align);
+    for (int i = 0; i < x->terms; i++) {
+        const int e = p[i].e + (x->product && p[i].two);
+        if (e > top && (p[i].sig || x->zero_products)) top = e;
+        wild = wild || p[i].cls == LB_NAN || p[i].cls == LB_INF;
+    }
+    if (wild && special(x, out, p, c, &d)) return d;
+    if (c.sig && c.e > top) top = c.e;
+    int64_t sum = c.sig ? cut(c.sig, top - c.e + c_frac - x->frac_bits, x->align) : 0;
+    for (int i = 0; i < x->terms; i++)
+        if (p[i].sig) sum += cut(p[i].sig, top - p[i].e + frac - x->frac_bits, x->align); /* e and frac grow together for `two` */
     return round_sum(x, out, sum, top - x->frac_bits);
 }
 
@@ -207,15 +217,10 @@ size_t lb_candidate_slot(const lb_candidate *x, size_t i, size_t k) {
     return x->order ? i % 4 / 2 * (k / 2) + i / 4 * 2 + i % 2 : i;
 }
 
-uint32_t lb_candidate_step(const lb_candidate *x, const lb_format *out, const lb_candidate_term *a, const lb_candidate_term *b, int frac,
-                           size_t k, uint32_t c) {
+uint32_t lb_candidate_step(const lb_candidate *x, const lb_format *out, const lb_candidate_product *p, int frac, size_t k, uint32_t c) {
     uint32_t acc = x->c_joins == C_WITH ? c : 0;
-    for (size_t i = 0; i < k; i += (size_t)x->terms) acc = block(x, out, a + i, b + i, frac, acc, i > 0 || x->c_joins == C_WITH);
+    for (size_t i = 0; i < k; i += (size_t)x->terms) acc = block(x, out, p + i, frac, acc);
     return x->c_joins == C_LAST ? add_rne(x, out, acc, c) : acc;
-}
-
-int lb_candidate_frac(const lb_candidate *x, const lb_unit *u) {
-    return frac_of(x, lb_format_row(u->a)) + frac_of(x, lb_format_row(u->b));
 }
 
 lb_status lb_candidate_check(const lb_candidate *x, const lb_unit *u, lb_error *err) {
@@ -230,14 +235,11 @@ lb_status lb_candidate_check(const lb_candidate *x, const lb_unit *u, lb_error *
 
 lb_status lb_candidate_dot(const lb_candidate *x, const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c,
                            uint32_t *d, lb_error *err) {
-    lb_candidate_term ta[LB_CANDIDATE_MAX_K], tb[LB_CANDIDATE_MAX_K];
+    lb_candidate_product p[LB_CANDIDATE_MAX_K];
     LB_TRY(lb_candidate_check(x, u, err));
     if (count > u->k) return lb_fail(err, LB_E_SHAPE, u->name, "%zu products; one step takes %u", count, u->k);
-    for (size_t i = 0; i < u->k; i++) {
-        const size_t at = lb_candidate_slot(x, i, u->k);
-        ta[at] = lb_candidate_term_of(x, lb_format_row(u->a), i < count ? a[i] : 0);
-        tb[at] = lb_candidate_term_of(x, lb_format_row(u->b), i < count ? b[i] : 0);
-    }
-    *d = lb_candidate_step(x, lb_format_row(u->d), ta, tb, lb_candidate_frac(x, u), u->k, c);
+    for (size_t i = 0; i < u->k; i++)
+        p[lb_candidate_slot(x, i, u->k)] = lb_candidate_product_of(x, u, i < count ? a[i] : 0, i < count ? b[i] : 0);
+    *d = lb_candidate_step(x, lb_format_row(u->d), p, lb_candidate_frac(x, u), u->k, c);
     return LB_OK;
 }

@@ -10,24 +10,24 @@
 enum { SCREEN = 192, LEADERS = 3, EDGE_BASES = 24 };
 
 void lb_sweep_free(lb_sweep *s) {
-    for (int order = 0; order < 2; order++) {
-        free(s->a[order]);
-        free(s->b[order]);
-    }
+    for (int order = 0; order < 2; order++) free(s->p[order]);
     free(s->list);
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
 
-static lb_status decode(const lb_sweep *s, int order, const lb_mat *m, lb_candidate_term **out, lb_error *err) {
+static lb_status multiply(lb_sweep *s, int order, lb_error *err) {
     const lb_candidate way = {.order = order};
-    const size_t n = s->x->n, k = s->x->k, step = s->x->unit.k;
-    *out = calloc(n * s->k_padded + 1, sizeof **out);
-    if (!*out) return lb_fail(err, LB_E_MEMORY, s->x->unit.name, "no memory for %zu dots", n);
+    const lb_dots *x = s->x;
+    const size_t n = x->n, k = x->k, step = x->unit.k;
+    s->frac[order] = lb_candidate_frac(&way, &x->unit);
+    s->p[order] = calloc(n * s->k_padded + 1, sizeof *s->p[order]);
+    if (!s->p[order]) return lb_fail(err, LB_E_MEMORY, x->unit.name, "no memory for %zu dots", n);
     for (size_t i = 0; i < n; i++) {
-        for (size_t p = 0; p < s->k_padded; p++) {
-            const size_t at = p - p % step + lb_candidate_slot(&way, p % step, step);
-            (*out)[i * s->k_padded + at] = lb_candidate_term_of(&way, m->format, p < k ? lb_mat_code(m, i, p) : 0);
+        for (size_t q = 0; q < s->k_padded; q++) {
+            const size_t at = q - q % step + lb_candidate_slot(&way, q % step, step);
+            const uint64_t a = q < k ? lb_mat_code(&x->a.mat, i, q) : 0, b = q < k ? lb_mat_code(&x->b.mat, i, q) : 0;
+            s->p[order][i * s->k_padded + at] = lb_candidate_product_of(&way, &x->unit, a, b);
         }
     }
     return LB_OK;
@@ -42,21 +42,15 @@ lb_status lb_sweep_prepare(lb_sweep *s, lb_error *err) {
     const size_t step = s->x->unit.k;
     s->k_padded = (s->x->k + step - 1) / step * step;
     s->screen = s->x->n < SCREEN ? s->x->n : SCREEN;
-    for (int order = 0; order < 2 && has_order(s, order); order++) {
-        const lb_candidate way = {.order = order};
-        s->frac[order] = lb_candidate_frac(&way, &s->x->unit);
-        LB_TRY(decode(s, order, &s->x->a.mat, &s->a[order], err));
-        LB_TRY(decode(s, order, &s->x->b.mat, &s->b[order], err));
-    }
+    for (int order = 0; order < 2 && has_order(s, order); order++) LB_TRY(multiply(s, order, err));
     return LB_OK;
 }
 
 static uint32_t dot(const lb_sweep *s, const lb_candidate *x, size_t i) {
-    const size_t at = i * s->k_padded, step = s->x->unit.k;
-    const lb_candidate_term *a = s->a[x->order] + at, *b = s->b[x->order] + at; /* [k_padded] */
+    const size_t step = s->x->unit.k;
+    const lb_candidate_product *p = s->p[x->order] + i * s->k_padded; /* [k_padded] */
     uint32_t acc = (uint32_t)lb_mat_code(&s->x->c.mat, 0, i);
-    for (size_t k = 0; k < s->k_padded; k += step)
-        acc = lb_candidate_step(x, s->x->d.mat.format, a + k, b + k, s->frac[x->order], step, acc);
+    for (size_t k = 0; k < s->k_padded; k += step) acc = lb_candidate_step(x, s->x->d.mat.format, p + k, s->frac[x->order], step, acc);
     return acc;
 }
 

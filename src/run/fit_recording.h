@@ -15,9 +15,9 @@ typedef struct lb_scored {
 
 typedef struct lb_sweep {
     const lb_dots *x;
-    size_t screen;                  /* dots that every candidate is scored on */
-    lb_candidate_term *a[2], *b[2]; /* [order]: [n][k_padded] operands in slot order */
-    int frac[2];                    /* fraction bits of a product, by order */
+    size_t screen;              /* dots that every candidate is scored on */
+    lb_candidate_product *p[2]; /* [order]: [n][k_padded] in slot order */
+    int frac[2];                /* fraction bits of a product, by order */
     size_t k_padded;
     lb_scored *list; /* [count], best first after lb_sweep_run */
     size_t count, capacity;
