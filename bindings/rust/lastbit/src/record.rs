@@ -101,18 +101,19 @@ pub struct Element {
     pub ulp: f64,
     /// |actual - reference|; infinite where classes differ.
     pub abs_error: f64,
-    /// Absolute tolerance here; 0 for word-for-word, NaN if none.
-    pub bound: f64,
-    /// RMS of the reference row; NaN if not used.
-    pub row_rms: f64,
-    /// The contract's floor here; NaN if not used.
-    pub floor: f64,
+    /// Absolute tolerance here, where there is one; 0 for word-for-word.
+    pub bound: Option<f64>,
+    /// RMS of the reference row, where it was used.
+    pub row_rms: Option<f64>,
+    /// The contract's floor here, where it was used.
+    pub floor: Option<f64>,
     /// What the unit gives, where there is one.
     pub exact: Option<u64>,
 }
 
 impl Element {
     fn of(e: &c::lb_element) -> Self {
+        let used = |x: f64| (!x.is_nan()).then_some(x);
         Element {
             row: e.row,
             col: e.col,
@@ -122,9 +123,9 @@ impl Element {
             reference_value: e.reference_value,
             ulp: e.ulp,
             abs_error: e.abs_error,
-            bound: e.bound,
-            row_rms: e.row_rms,
-            floor: e.floor,
+            bound: used(e.bound),
+            row_rms: used(e.row_rms),
+            floor: used(e.floor),
             exact: e.has_exact.then_some(e.exact_code),
         }
     }
