@@ -178,9 +178,12 @@ fn the_originals_silent_corners_are_kept_in_shapes_and_scales() {
     );
 }
 
+/// (row, column, ulp) of each rejected element; beyond the budget, flips, largest ulp; largest error, relative RMS, RMS.
+type Opinion = (Vec<(usize, usize, i32)>, [usize; 3], [f64; 3]);
+
 /// The comparison once more, in the language of its authors, written from the facts alone: what f64::signum and f64::max make of NaN
 /// and of zeros is theirs to say here.
-fn second_opinion(actual: &[u16], reference: &[u16], n: usize, k: usize) -> (Vec<(usize, usize, i32)>, [usize; 3], [f64; 3]) {
+fn second_opinion(actual: &[u16], reference: &[u16], n: usize, k: usize) -> Opinion {
     let mean_square = |row: &[u16]| row.iter().map(|&r| value(r) * value(r)).sum::<f64>() / row.len() as f64;
     let (mut over, mut beyond, mut flips, mut max_ulp) = (Vec::new(), 0, 0, 0);
     let (mut largest, mut errors, mut squares) = (0.0f64, 0.0, 0.0);
