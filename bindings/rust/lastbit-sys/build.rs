@@ -15,6 +15,7 @@ fn main() {
     let folder = match env::var_os("LASTBIT_LIB_DIR") {
         Some(folder) => {
             let folder = PathBuf::from(folder);
+            assert!(folder.is_absolute(), "LASTBIT_LIB_DIR is {}: give the whole path, from /", folder.display());
             assert!(
                 has_library(&folder),
                 "LASTBIT_LIB_DIR is {}, where there is no liblastbit.a and no liblastbit.so",

@@ -59,3 +59,8 @@ pub use unit::{GemmOptions, Kernel, Unit};
 pub fn version() -> &'static str {
     raw::version()
 }
+
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
