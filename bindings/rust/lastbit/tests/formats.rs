@@ -51,6 +51,9 @@ fn each_rounding_is_the_one_that_it_names() {
         let how = Encoding { rounding, ..Encoding::default() };
         let got = [1.0625, 1.1875, -1.0625].map(|x| encoded(format("e4m3"), x, how)); // halfway
         assert_eq!(got, want, "{rounding:?}");
+        let quarter = encoded(format("e4m3"), 1.03125, how);
+        let away = matches!(rounding, Rounding::Up | Rounding::AwayFromZero | Rounding::ToOdd);
+        assert_eq!(quarter, if away { 0x39 } else { 0x38 }, "{rounding:?}");
         let near = encoded(format("e4m3"), 1.09375, how); // three quarters of the way
         let up = !matches!(rounding, Rounding::TowardZero | Rounding::Down | Rounding::Stochastic { random: 0, .. });
         assert_eq!(near, if up { 0x39 } else { 0x38 }, "{rounding:?}");

@@ -66,8 +66,13 @@ fn with_a_contract_other_bits_are_legal_and_far_ones_wrong() {
     assert_eq!((record.verdict(), record.counts().exact, record.counts().legal), (Verdict::Pass, 239, 1), "{record}");
     assert_eq!((record.contract().as_str(), record.format()), ("m16-tc", Some(p.unit.d())));
     assert!(record.metrics().unwrap().rel_rms < 1e-3 && record.first().is_none());
-    for how in [Reference::Auto, Reference::F64, Reference::Exact] {
-        assert!(p.check().contract(m16()).reference(how).run().unwrap().passed(), "{how:?}");
+    for (how, told) in [
+        (Reference::Auto, "correctly rounded: f64"),
+        (Reference::F64, "f64 sums"),
+        (Reference::Exact, "correctly rounded: exact"),
+    ] {
+        let record = p.check().contract(m16()).reference(how).run().unwrap();
+        assert!(record.passed() && record.reference().starts_with(told), "{how:?}: {record}");
     }
     p.d[5] = f32::NAN.to_bits();
     let record = p.check().contract(m16()).run().unwrap();
@@ -91,6 +96,17 @@ fn an_addend_a_transposed_b_and_another_output_format_are_taken_into_account() {
     let rounded: Vec<u16> = p.d.iter().map(|&code| bf16.encode(p.unit.d().decode(code.into())) as u16).collect();
     let check = Check::new(a, b, Mat::new(bf16, &rounded, M, N).unwrap());
     assert!(check.unit(&p.unit).contract(m16()).run().unwrap().counts().exact == 240);
+}
+
+#[test]
+fn nans_are_one_only_where_that_is_asked_for() {
+    let mut p = Product::new();
+    p.a[0] = 0x7e00; // a row of NaN
+    p.d = p.unit.gemm(&p.a, &p.b, None, M, N, K).unwrap();
+    assert!(p.check().unit(&p.unit).run().unwrap().passed());
+    p.d[0] ^= 1; // another NaN
+    assert_eq!(p.check().unit(&p.unit).run().unwrap().verdict(), Verdict::Fail);
+    assert!(p.check().unit(&p.unit).nan_by_class(true).run().unwrap().passed());
 }
 
 #[test]
@@ -182,6 +198,10 @@ fn a_block_that_does_not_fit_is_an_error() {
     assert_eq!(status(grade(&REFERENCE).ld(1)), Status::Shape);
     assert_eq!(status(grade(&REFERENCE).ld(usize::MAX)), Status::Shape);
     assert_eq!(status(grade(&REFERENCE).guard(usize::MAX).sentinel(S)), Status::Shape);
+    let wrapping = usize::MAX / 2 + 2; // elements, of which the bytes would be 2
+    let padded = [&[S], &REFERENCE[..], &[S]].concat();
+    assert!(grade(&padded).guard(1).sentinel(S).run().unwrap().passed());
+    assert_eq!(status(grade(&padded).guard(wrapping).sentinel(S)), Status::Shape);
     assert_eq!(status(grade(&REFERENCE).guard(1)), Status::Argument); // guards are known by what they hold
     let reference = Mat::new(Format::find("bf16").unwrap(), &REFERENCE, 2, 2).unwrap();
     assert_eq!(Grade::new(&[0u32; 4], reference, m16(), 16).run().unwrap_err().status(), Status::Format);

@@ -266,7 +266,7 @@ fn the_grade_accepts_none_of_the_corners() {
 
 #[test]
 fn the_grade_refuses_what_does_not_fit() {
-    for (actual, reference, n) in [(4, 8, 2), (8, 4, 2), (5, 5, 1), (4, 4, 0), (6, 6, 2), (4, 4, usize::MAX)] {
+    for (actual, reference, n) in [(4, 8, 2), (8, 4, 2), (5, 4, 2), (5, 5, 1), (4, 4, 0), (6, 6, 2), (4, 4, usize::MAX)] {
         let error = grade(&vec![1; actual], &vec![1; reference], n, 16).unwrap_err();
         assert_eq!(error.status(), Status::Shape, "{actual} {reference} {n}: {error}");
     }

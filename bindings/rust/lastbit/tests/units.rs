@@ -178,6 +178,7 @@ fn a_wrong_length_width_or_format_is_an_error_and_writes_nothing() {
         assert!(error.to_string().contains(part), "{error}");
     };
     shape(u.gemm(&a[1..], &b, None, M, N, K), "A has 249 codes; 5x50");
+    shape(u.gemm(&a, &b, None, M - 1, N, K), "A has 250 codes; 4x50");
     shape(u.gemm(&a, &b[1..], None, M, N, K), "B has 349 codes; 50x7");
     shape(u.gemm(&a, &b, Some(&[0; 3]), M, N, K), "C has 3 codes; 5x7");
     shape(u.gemm(&a, &b, None, usize::MAX, N, K), "A has");
