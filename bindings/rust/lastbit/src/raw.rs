@@ -440,6 +440,7 @@ pub struct CheckInput<'a, 'b> {
 
 pub fn check(x: &CheckInput) -> Result<OwnedRecord> {
     let (op, name) = (c_name("matmul")?, c_name(x.name)?);
+    #[allow(clippy::needless_update)] // a field that the headers add later is zero: its default
     let options = c::lb_check_options {
         x: c::lb_case {
             op: op.as_ptr(),
@@ -449,6 +450,7 @@ pub fn check(x: &CheckInput) -> Result<OwnedRecord> {
             b_transposed: x.b_transposed,
             out: x.out.raw(),
             seed: x.seed,
+            ..Default::default()
         },
         actual: &x.actual.0.raw,
         actual_name: name.as_ptr(),
@@ -479,6 +481,7 @@ pub struct GradeInput<'a, 'b, T> {
 
 pub fn grade<T: Code>(x: &GradeInput<T>) -> Result<OwnedRecord> {
     assert_eq!(x.reference.0.format().bytes as usize, T::BYTES);
+    #[allow(clippy::needless_update)] // as above
     let options = c::lb_block_options {
         reference: x.reference.0.raw,
         actual: x.actual.as_ptr().cast(),
@@ -490,6 +493,7 @@ pub fn grade<T: Code>(x: &GradeInput<T>) -> Result<OwnedRecord> {
         contract: x.contract.raw(),
         k: x.k,
         max_outliers: x.max_outliers,
+        ..Default::default()
     };
     // SAFETY: the view holds what it says; actual has the bytes that are said, aligned for its elements, and C checks that they fit.
     OwnedRecord::take(|record, error| unsafe { c::lb_grade_block(&options, record, error) })
