@@ -6,7 +6,7 @@
 //! by `bindings/rust/gen_sys`, and the tests compare every size, offset and constant with what a C compiler says.
 //!
 //! The build script takes the library from `LASTBIT_LIB_DIR`, from pkg-config, or builds it from this tree, in that order.
-#![allow(non_camel_case_types)]
+#![allow(non_camel_case_types, non_upper_case_globals)]
 
 macro_rules! zero_default {
     ($($name:ident),+ $(,)?) => {$(

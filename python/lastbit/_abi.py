@@ -1,0 +1,623 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Written by tools/gen_python; do not edit.
+"""The C interface, include/lastbit, as ctypes sees it."""
+from __future__ import annotations
+
+from ctypes import (CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,
+                    c_size_t, c_ssize_t, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from enum import IntEnum
+
+VERSION = "0.1.0"
+
+
+class lb_status(IntEnum):
+    OK = 0
+    E_ARG = 1
+    E_SHAPE = 2
+    E_FORMAT = 3
+    E_NAME = 4
+    E_FILE = 5
+    E_UNAVAILABLE = 6
+    E_DEVICE = 7
+    E_TIMEOUT = 8
+    E_MEMORY = 9
+
+
+class lb_format_id(IntEnum):
+    F64 = 0
+    F32 = 1
+    TF32 = 2
+    F16 = 3
+    BF16 = 4
+    E4M3 = 5
+    E5M2 = 6
+    E4M3_IEEE = 7
+    E3M4 = 8
+    E4M3FNUZ = 9
+    E5M2FNUZ = 10
+    E4M3B11FNUZ = 11
+    E8M0 = 12
+    UE4M3 = 13
+    E3M2 = 14
+    E2M3 = 15
+    E2M1 = 16
+    I8 = 17
+    U8 = 18
+    I4 = 19
+    U4 = 20
+    B1 = 21
+    MXI8 = 22
+
+
+class lb_special(IntEnum):
+    IEEE = 0
+    NAN_TOP = 1
+    FNUZ = 2
+    NONE = 3
+    E8M0 = 4
+    INT = 5
+
+
+class lb_class(IntEnum):
+    ZERO = 0
+    FINITE = 1
+    INF = 2
+    NAN = 3
+
+
+class lb_rounding(IntEnum):
+    RNE = 0
+    RNA = 1
+    RNZ = 2
+    RNO = 3
+    RZ = 4
+    RU = 5
+    RD = 6
+    RAZ = 7
+    ODD = 8
+    SR = 9
+
+
+class lb_overflow(IntEnum):
+    IEEE = 0
+    INF = 1
+    SATURATE = 2
+    SATURATE_PROPAGATE = 3
+    NAN = 4
+    WRAP = 5
+
+
+class lb_flush(IntEnum):
+    NONE = 0
+    KEEP_SIGN = 1
+    TO_POSITIVE = 2
+
+
+class lb_scale_rule(IntEnum):
+    FLOOR = 0
+    CEIL = 1
+    EVEN = 2
+    AMAX = 3
+
+
+class lb_verdict(IntEnum):
+    PASS = 0
+    FAIL = 1
+    UNPROVEN = 2
+    SKIP = 3
+
+
+class lb_evidence(IntEnum):
+    OPEN = 0
+    INFERRED = 1
+    STATED = 2
+    RECORDED = 3
+
+
+class lb_unit_path(IntEnum):
+    NONE = 0
+    TRUNCATED = 1
+    TWO_HALVES = 2
+
+
+class lb_unit_round(IntEnum):
+    RZ_F32 = 0
+    RZ_E8M13 = 1
+    RNE_F16 = 2
+
+
+class lb_reference_mode(IntEnum):
+    AUTO = 0
+    F64 = 1
+    EXACT = 2
+
+
+class lb_dist(IntEnum):
+    UNIFORM = 0
+    NORMAL = 1
+    INTEGER = 2
+    WIDE = 3
+    BITS = 4
+    SPECIAL = 5
+
+
+class lb_run_end(IntEnum):
+    DONE = 0
+    FAILED = 1
+    CRASHED = 2
+    TIMED_OUT = 3
+
+
+class lb_error(Structure):
+    _fields_ = [
+        ("status", c_int),
+        ("place", c_char * 256),
+        ("message", c_char * 512),
+    ]
+
+
+class lb_format(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("alias", c_char_p),
+        ("id", c_int),
+        ("special", c_int),
+        ("bits", c_int),
+        ("bytes", c_int),
+        ("sign_bits", c_int),
+        ("exp_bits", c_int),
+        ("man_bits", c_int),
+        ("bias", c_int),
+        ("pad_bits", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_value(Structure):
+    _fields_ = [
+        ("cls", c_int),
+        ("negative", c_bool),
+        ("sticky", c_bool),
+        ("exp", c_int32),
+        ("hi", c_uint64),
+        ("lo", c_uint64),
+    ]
+
+
+class lb_encoding(Structure):
+    _fields_ = [
+        ("rounding", c_int),
+        ("overflow", c_int),
+        ("flush", c_int),
+        ("random_bits", c_uint),
+        ("random", c_uint32),
+    ]
+
+
+class lb_block_format(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("element", c_int),
+        ("scale", c_int),
+        ("size", c_int),
+        ("rule", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_mat(Structure):
+    _fields_ = [
+        ("format", POINTER(lb_format)),
+        ("codes", c_void_p),
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("row_stride", c_ssize_t),
+        ("col_stride", c_ssize_t),
+    ]
+
+
+class lb_element(Structure):
+    _fields_ = [
+        ("present", c_bool),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("actual", c_uint64),
+        ("reference", c_uint64),
+        ("actual_value", c_double),
+        ("reference_value", c_double),
+        ("ulp", c_double),
+        ("abs_error", c_double),
+        ("bound", c_double),
+        ("row_rms", c_double),
+        ("floor", c_double),
+        ("exact_code", c_uint64),
+        ("has_exact", c_bool),
+    ]
+
+
+class lb_counts(Structure):
+    _fields_ = [
+        ("total", c_uint64),
+        ("compared", c_uint64),
+        ("exact", c_uint64),
+        ("legal", c_uint64),
+        ("wrong", c_uint64),
+        ("nan_actual", c_uint64),
+        ("nan_reference", c_uint64),
+        ("inf_actual", c_uint64),
+        ("inf_reference", c_uint64),
+        ("class_mismatch", c_uint64),
+        ("sign_flips", c_uint64),
+        ("over_ulp", c_uint64),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+    ]
+
+
+class lb_metrics(Structure):
+    _fields_ = [
+        ("max_ulp", c_double),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("rms", c_double),
+        ("row_rms_least", c_double),
+        ("row_rms_most", c_double),
+        ("present", c_bool),
+    ]
+
+
+class lb_record(Structure):
+    _fields_ = [
+        ("case_string", c_char_p),
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("unit_name", c_char_p),
+        ("unit_source", c_char_p),
+        ("unit_note", c_char_p),
+        ("unit_open", c_char_p),
+        ("unit_evidence", c_int),
+        ("contract_name", c_char_p),
+        ("contract_source", c_char_p),
+        ("contract_note", c_char_p),
+        ("contract_k", c_double),
+        ("contract_max_ulp", c_double),
+        ("contract_rel_rms_gate", c_double),
+        ("contract_evidence", c_int),
+        ("out_format", POINTER(lb_format)),
+        ("verdict", c_int),
+        ("reason", c_char_p),
+        ("counts", lb_counts),
+        ("metrics", lb_metrics),
+        ("first", lb_element),
+        ("worst", lb_element),
+        ("outliers", POINTER(lb_element)),
+        ("outlier_count", c_size_t),
+        ("cause", c_char_p),
+        ("reference", c_char_p),
+        ("coverage", c_char_p),
+        ("rerun", c_char_p),
+        ("seed", c_uint64),
+        ("has_seed", c_bool),
+        ("environment", c_char_p),
+        ("seconds_total", c_double),
+        ("seconds_device", c_double),
+        ("seconds_model", c_double),
+        ("seconds_reference", c_double),
+    ]
+
+
+class lb_unit(Structure):
+    _fields_ = [
+        ("name", c_char * 96),
+        ("m", c_uint16),
+        ("n", c_uint16),
+        ("k", c_uint16),
+        ("m_free", c_bool),
+        ("n_free", c_bool),
+        ("a", c_int),
+        ("b", c_int),
+        ("c", c_int),
+        ("d", c_int),
+        ("path", c_int),
+        ("terms", c_int),
+        ("frac_bits", c_int),
+        ("floor_exp", c_int),
+        ("round", c_int),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+        ("open", c_char_p),
+    ]
+
+
+class lb_case(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("a", lb_mat),
+        ("b", lb_mat),
+        ("c", lb_mat),
+        ("b_transposed", c_bool),
+        ("out", POINTER(lb_format)),
+        ("seed", c_uint64),
+    ]
+
+
+class lb_contract(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("max_ulp", c_double),
+        ("margin", c_double),
+        ("unit_roundoff", c_double),
+        ("sign_flip_band", c_double),
+        ("flips_graded", c_bool),
+        ("classes_first", c_bool),
+        ("rel_rms_gate", c_double),
+        ("formats", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_grade_input(Structure):
+    _fields_ = [
+        ("actual", lb_mat),
+        ("reference", lb_mat),
+        ("exact", POINTER(lb_mat)),
+        ("nan_by_class", c_bool),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("reference_error", c_void_p),
+        ("row_rms", c_void_p),
+        ("row_index", c_void_p),
+        ("col_index", c_void_p),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("max_outliers", c_size_t),
+    ]
+
+
+class lb_m16_outlier(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("reference", c_float),
+        ("actual", c_float),
+        ("ulp", c_int32),
+        ("row_rms", c_double),
+        ("floor", c_double),
+    ]
+
+
+class lb_m16_diff(Structure):
+    _fields_ = [
+        ("max_ulp", c_int32),
+        ("over_budget", POINTER(lb_m16_outlier)),
+        ("over_count", c_size_t),
+        ("over_ulp_only", c_size_t),
+        ("sign_flips", c_size_t),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("rms", c_double),
+        ("row_rms", c_void_p),
+        ("row_count", c_size_t),
+    ]
+
+
+class lb_gemm_options(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("threads", c_int),
+    ]
+
+
+class lb_kernel_text(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("note", c_char_p),
+        ("usable", c_bool),
+    ]
+
+
+class lb_dtype(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("safetensors", c_char_p),
+        ("npy", c_char_p),
+        ("bytes", c_int),
+        ("format", c_int),
+    ]
+
+
+class lb_tensor(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("dtype", POINTER(lb_dtype)),
+        ("rank", c_int),
+        ("shape", c_size_t * 8),
+        ("data", c_void_p),
+        ("bytes", c_size_t),
+    ]
+
+
+class lb_file_options(Structure):
+    _fields_ = [
+        ("raw_dtype", c_char_p),
+        ("raw_rank", c_int),
+        ("raw_shape", c_size_t * 8),
+        ("max_bytes", c_size_t),
+    ]
+
+
+class lb_operand(Structure):
+    _fields_ = [
+        ("mat", lb_mat),
+        ("file", c_void_p),
+        ("owned", c_void_p),
+    ]
+
+
+class lb_run_report(Structure):
+    _fields_ = [
+        ("end", c_int),
+        ("why", c_char * 512),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+        ("inputs_changed", c_bool),
+        ("seconds", c_double),
+        ("detail", c_char * 256),
+    ]
+
+
+class lb_check_options(Structure):
+    _fields_ = [
+        ("x", lb_case),
+        ("actual", POINTER(lb_mat)),
+        ("actual_name", c_char_p),
+        ("on", c_char_p),
+        ("argv", c_void_p),
+        ("unit", POINTER(lb_unit)),
+        ("contract", POINTER(lb_contract)),
+        ("nan_by_class", c_bool),
+        ("reference", c_int),
+        ("sample", c_size_t),
+        ("seed", c_uint64),
+        ("timeout_seconds", c_double),
+        ("max_outliers", c_size_t),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_block_options(Structure):
+    _fields_ = [
+        ("reference", lb_mat),
+        ("actual", c_void_p),
+        ("actual_bytes", c_size_t),
+        ("ld", c_size_t),
+        ("guard_bytes", c_size_t),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("max_outliers", c_size_t),
+    ]
+
+
+# name: (result, arguments)
+FUNCTIONS = {
+    "lb_status_text": (c_char_p, [c_int]),
+    "lb_version": (c_char_p, []),
+    "lb_nearest_name": (c_char_p, [c_char_p, POINTER(c_void_p), c_size_t]),
+    "lb_random_u64": (c_uint64, [c_uint64, c_uint32, c_uint64]),
+    "lb_philox4x32": (None, [c_void_p, c_void_p, c_void_p]),
+    "lb_format_row": (POINTER(lb_format), [c_int]),
+    "lb_format_find": (POINTER(lb_format), [c_char_p]),
+    "lb_format_get": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_decode": (lb_value, [POINTER(lb_format), c_uint64]),
+    "lb_code_class": (c_int, [POINTER(lb_format), c_uint64]),
+    "lb_value_of": (lb_value, [c_double]),
+    "lb_value_add": (lb_value, [lb_value, lb_value]),
+    "lb_value_mul": (lb_value, [lb_value, lb_value]),
+    "lb_to_double": (c_double, [POINTER(lb_format), c_uint64]),
+    "lb_encode": (c_uint64, [POINTER(lb_format), lb_value, POINTER(lb_encoding), c_void_p]),
+    "lb_from_double": (c_uint64, [POINTER(lb_format), c_double]),
+    "lb_flush_code": (c_uint64, [POINTER(lb_format), c_uint64, c_int]),
+    "lb_max_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_min_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_inf_code": (c_bool, [POINTER(lb_format), c_void_p]),
+    "lb_nan_code": (c_bool, [POINTER(lb_format), c_void_p]),
+    "lb_ordinal": (c_int64, [POINTER(lb_format), c_uint64]),
+    "lb_ulp_distance": (c_uint64, [POINTER(lb_format), c_uint64, c_uint64]),
+    "lb_block_format_row": (POINTER(lb_block_format), [c_size_t]),
+    "lb_block_format_find": (POINTER(lb_block_format), [c_char_p]),
+    "lb_block_encode": (c_int, [POINTER(lb_block_format), c_int, c_void_p, c_size_t, POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_block_decode": (c_double, [POINTER(lb_block_format), c_uint8, c_uint8]),
+    "lb_block_encode_rows": (c_int, [POINTER(lb_block_format), c_int, c_void_p, c_size_t, c_size_t, POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_block_decode_rows": (None, [POINTER(lb_block_format), c_void_p, c_void_p, c_size_t, c_size_t, c_void_p]),
+    "lb_mat_of": (lb_mat, [POINTER(lb_format), c_void_p, c_size_t, c_size_t]),
+    "lb_mat_transposed": (lb_mat, [lb_mat]),
+    "lb_mat_round": (None, [POINTER(lb_mat), POINTER(lb_mat)]),
+    "lb_mat_encode": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_mat_convert": (c_int, [POINTER(lb_mat), POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
+    "lb_mat_check": (c_int, [POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
+    "lb_verdict_name": (c_char_p, [c_int]),
+    "lb_evidence_name": (c_char_p, [c_int]),
+    "lb_record_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_record_close": (None, [POINTER(lb_record)]),
+    "lb_record_add_outlier": (c_int, [POINTER(lb_record), POINTER(lb_element), POINTER(lb_error)]),
+    "lb_record_to_json": (c_int, [POINTER(lb_record), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_record_from_json": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p, POINTER(lb_error)]),
+    "lb_records_exit": (c_int, [c_void_p, c_size_t]),
+    "lb_unit_row": (POINTER(lb_unit), [c_size_t]),
+    "lb_unit_find": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_unit_dot": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
+    "lb_unit_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_mma": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_case_m": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_n": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_k": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_b": (lb_mat, [POINTER(lb_case)]),
+    "lb_case_check": (c_int, [POINTER(lb_case), POINTER(lb_error)]),
+    "lb_reference_matmul": (c_int, [POINTER(lb_case), c_int, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_draw": (c_uint64, [POINTER(lb_format), c_int, c_uint64, c_uint32, c_uint64]),
+    "lb_draw_mat": (None, [POINTER(lb_mat), c_int, c_uint64, c_uint32]),
+    "lb_backend_name": (c_char_p, [c_size_t]),
+    "lb_backend_summary": (c_char_p, [c_size_t]),
+    "lb_device_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_device_open_command": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_device_can": (c_bool, [c_void_p, POINTER(lb_case), POINTER(c_void_p)]),
+    "lb_device_run": (c_int, [c_void_p, POINTER(lb_case), c_void_p, c_double, POINTER(lb_error)]),
+    "lb_device_name": (c_char_p, [c_void_p]),
+    "lb_device_detail": (c_char_p, [c_void_p]),
+    "lb_device_close": (None, [c_void_p]),
+    "lb_contract_row": (POINTER(lb_contract), [c_size_t]),
+    "lb_contract_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_floor": (c_double, [POINTER(lb_contract), c_double, c_double]),
+    "lb_grade": (c_int, [POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_bf16_ord": (c_int32, [c_uint16]),
+    "lb_m16_floor": (c_double, [c_size_t, c_double]),
+    "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
+    "lb_m16_compare_block": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(lb_m16_diff), POINTER(lb_error)]),
+    "lb_m16_diff_free": (None, [POINTER(lb_m16_diff)]),
+    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
+    "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),
+    "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
+    "lb_dtype_for": (POINTER(lb_dtype), [POINTER(lb_format), c_bool]),
+    "lb_tensor_count": (c_size_t, [POINTER(lb_tensor)]),
+    "lb_file_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_file_parse": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_file_close": (None, [c_void_p]),
+    "lb_file_count": (c_size_t, [c_void_p]),
+    "lb_file_tensor": (POINTER(lb_tensor), [c_void_p, c_size_t]),
+    "lb_file_find": (POINTER(lb_tensor), [c_void_p, c_char_p]),
+    "lb_file_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "lb_file_path": (c_char_p, [c_void_p]),
+    "lb_safetensors_write": (c_int, [c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
+    "lb_npy_write": (c_int, [c_char_p, POINTER(lb_tensor), POINTER(lb_error)]),
+    "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_operand_close": (None, [POINTER(lb_operand)]),
+    "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_report_text": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_brief": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
+    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
+    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+}
+
+
+def declare(library: CDLL) -> None:
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
