@@ -570,9 +570,38 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_block_decode(f: *const lb_block_format, code: u8, scale_code: u8) -> f64;
+    pub fn lb_block_encode_rows(
+        f: *const lb_block_format,
+        rule: lb_scale_rule,
+        x: *const f64,
+        rows: usize,
+        cols: usize,
+        how: *const lb_encoding,
+        codes: *mut u8,
+        scales: *mut u8,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_block_decode_rows(
+        f: *const lb_block_format,
+        codes: *const u8,
+        scales: *const u8,
+        rows: usize,
+        cols: usize,
+        x: *mut f64,
+    );
     pub fn lb_mat_of(format: *const lb_format, codes: *const c_void, rows: usize, cols: usize) -> lb_mat;
     pub fn lb_mat_transposed(m: lb_mat) -> lb_mat;
     pub fn lb_mat_round(from: *const lb_mat, to: *mut lb_mat);
+    pub fn lb_mat_encode(
+        from: *const lb_mat,
+        to: *mut lb_mat,
+        how: *const lb_encoding,
+        random: *const u32,
+        flags: *mut c_uint,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_mat_convert(from: *const lb_mat, to: *mut lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_mat_check(m: *const lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_verdict_name(v: lb_verdict) -> *const c_char;
     pub fn lb_evidence_name(e: lb_evidence) -> *const c_char;
     pub fn lb_record_open(out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
