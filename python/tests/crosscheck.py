@@ -40,8 +40,8 @@ def spread(f, count):
 
 
 def inputs(f, source):
-    """Values to round into ``f``, in the dtype of ``source``: those of ``f``, the midpoints between neighbours, the float64 neighbours of
-    all these, zeros, the boundary of overflow, Inf, NaN; random values of its range, and random bit patterns of the source."""
+    """Values to round into ``f``, in the dtype of ``source``: those of ``f``, the midpoints between neighbours, the float64
+    neighbours of all these, zeros, the boundary of overflow, Inf, NaN; random values of its range, bit patterns of the source."""
     own = lb.decode(codes_of(f), f)
     finite = np.unique(own[np.isfinite(own)])
     with np.errstate(over="ignore"):
@@ -83,8 +83,10 @@ def words_on_page(library, format):
 
 
 def examples(library):
-    """(id, x, format, options, theirs, ours) of the rows, whose examples read `f64 0x1.8p+0 e8m0 …`."""
+    """(id, x, format, options, theirs, ours)] of the rows, whose examples read `f64 0x1.8p+0 e8m0 …`."""
+    found = []
     for id, row in rows_of(library).items():
         source, value, format, *options = row["example"].strip("`").split()
         x = np.array([float.fromhex(value)]).astype(lb.formats[source].dtype)  # not by us, who would lose the sign of NaN
-        yield id, x, lb.formats[format], options, int(row["theirs"], 16), int(row["ours"], 16)
+        found.append((id, x, lb.formats[format], options, int(row["theirs"], 16), int(row["ours"], 16)))
+    return found

@@ -39,8 +39,8 @@ MODES = {"rne": RoundMode.TiesToEven, "rna": RoundMode.TiesToAway, "rz": RoundMo
          "rd": RoundMode.TowardNegative}
 UNSIGNED = ["e8m0", "ue4m3", "u8", "u4", "b1"]
 SIGNED = [n for n in INFO if n not in UNSIGNED]
-STOCHASTIC = {"Stochastic": RoundMode.Stochastic, "StochasticOdd": RoundMode.StochasticOdd, "StochasticFast": RoundMode.StochasticFast,
-              "StochasticFastest": RoundMode.StochasticFastest}
+STOCHASTIC = {"Stochastic": RoundMode.Stochastic, "StochasticOdd": RoundMode.StochasticOdd,
+              "StochasticFast": RoundMode.StochasticFast, "StochasticFastest": RoundMode.StochasticFastest}
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
@@ -61,8 +61,8 @@ def theirs_of(x, f, mode, saturate, bits=None, count=0):
 
 
 def understood(x, f, saturate):
-    """What gfloat takes: it raises for NaN where there is none, and for overflow where there is neither Inf nor NaN; it has no rule for
-    negative values of an unsigned format and for values below the least of e8m0."""
+    """What gfloat takes: it raises for NaN where there is none, and for overflow where there is neither Inf nor NaN; it has no
+    rule for negative values of an unsigned format and for values below the least of e8m0."""
     if f.nan_code is None:
         x = x[~np.isnan(x)]
         x = x if saturate else x[np.abs(x) <= f.max]

@@ -55,7 +55,7 @@ def test_every_word_narrows_to_the_same_code_but_for_nan(name):
 @pytest.mark.parametrize("operation", [np.add, np.subtract, np.multiply, np.divide], ids=lambda o: o.__name__)
 @pytest.mark.parametrize("name, wide", [("f32", np.float64), ("f16", np.float32)])
 def test_arithmetic_is_wide_arithmetic_rounded_by_us(name, wide, operation):
-    """The wide format has more than twice the digits and two more, so rounding its result once more is the same as rounding once."""
+    """The wide format has twice the digits and two more at least, so rounding its result again is the same as rounding once."""
     for a, b in ((moderate(name, 4), moderate(name, 5)), (random_values(name, 6), random_values(name, 7))):
         theirs = operation(a, b)
         ours = lb.quantize(operation(a.astype(wide), b.astype(wide)), name)
