@@ -83,7 +83,7 @@ def words_on_page(library, format):
 
 
 def examples(library):
-    """(id, x, format, options, theirs, ours)] of the rows, whose examples read `f64 0x1.8p+0 e8m0 …`."""
+    """[(id, x, format, options, theirs, ours)] of the rows, whose examples read `f64 0x1.8p+0 e8m0 …`."""
     found = []
     for id, row in rows_of(library).items():
         source, value, format, *options = row["example"].strip("`").split()
