@@ -459,6 +459,91 @@ class lb_operand(Structure):
     ]
 
 
+class lb_candidate(Structure):
+    _fields_ = [
+        ("terms", c_int),
+        ("frac_bits", c_int),
+        ("align", c_int),
+        ("c_joins", c_int),
+        ("product", c_int),
+        ("round", c_int),
+        ("out_bits", c_int),
+        ("order", c_int),
+        ("floor_exp", c_int),
+        ("zero_products", c_int),
+        ("c_exponent", c_int),
+        ("overflow", c_int),
+        ("underflow", c_int),
+        ("nan", c_int),
+    ]
+
+
+class lb_fit_share(Structure):
+    _fields_ = [
+        ("candidate", lb_candidate),
+        ("words", c_uint64),
+    ]
+
+
+class lb_fit_parameter(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("values", c_void_p),
+        ("count", c_size_t),
+        ("all", c_bool),
+        ("has_next", c_bool),
+        ("next", c_int),
+        ("next_words", c_uint64),
+    ]
+
+
+class lb_fit_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("words", c_uint64),
+    ]
+
+
+class lb_fit(Structure):
+    _fields_ = [
+        ("path", c_char_p),
+        ("unit", c_char_p),
+        ("words", c_uint64),
+        ("tried", c_uint64),
+        ("explain", POINTER(lb_fit_share)),
+        ("explain_count", c_size_t),
+        ("best_other", lb_fit_share),
+        ("parameters", lb_fit_parameter * 14),
+        ("rows", POINTER(lb_fit_named)),
+        ("row_count", c_size_t),
+        ("rules", POINTER(lb_fit_named)),
+        ("rule_count", c_size_t),
+    ]
+
+
+class lb_question(Structure):
+    _fields_ = [
+        ("other", lb_candidate),
+        ("parameter", c_size_t),
+        ("found", c_bool),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("c", c_uint32),
+        ("terms", c_size_t),
+        ("row_code", c_uint32),
+        ("other_code", c_uint32),
+    ]
+
+
+class lb_decision(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("row", lb_candidate),
+        ("questions", POINTER(lb_question)),
+        ("count", c_size_t),
+    ]
+
+
 class lb_run_report(Structure):
     _fields_ = [
         ("end", c_int),
@@ -601,6 +686,17 @@ FUNCTIONS = {
     "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_operand_close": (None, [POINTER(lb_operand)]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_candidate_name": (c_char_p, [c_size_t]),
+    "lb_candidate_what": (c_char_p, [c_size_t]),
+    "lb_candidate_get": (c_int, [POINTER(lb_candidate), c_size_t]),
+    "lb_candidate_value_text": (None, [c_size_t, c_int, c_void_p]),
+    "lb_candidate_of": (c_int, [POINTER(lb_unit), POINTER(lb_candidate), POINTER(lb_error)]),
+    "lb_candidate_dot": (c_int, [POINTER(lb_candidate), POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
+    "lb_fit_recording": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_fit_close": (None, [POINTER(lb_fit)]),
+    "lb_decide": (c_int, [POINTER(lb_unit), c_uint64, c_uint64, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_decision_close": (None, [POINTER(lb_decision)]),
+    "lb_decision_write": (c_int, [POINTER(lb_decision), c_char_p, POINTER(lb_error)]),
     "lb_report_text": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_brief": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCREEN = 192, LEADERS = 3, EDGE_BASES = 24 };
+enum { SCREEN = 96, LEADERS = 4, EDGE_BASES = 16 };
 
 void lb_sweep_free(lb_sweep *s) {
     for (int order = 0; order < 2; order++) free(s->p[order]);

@@ -145,6 +145,21 @@ pub const LB_DIST_WIDE: lb_dist = 3;
 pub const LB_DIST_BITS: lb_dist = 4;
 pub const LB_DIST_SPECIAL: lb_dist = 5;
 pub const LB_DIST_COUNT: lb_dist = 6;
+pub const LB_CANDIDATE_terms: c_uint = 0;
+pub const LB_CANDIDATE_frac_bits: c_uint = 1;
+pub const LB_CANDIDATE_align: c_uint = 2;
+pub const LB_CANDIDATE_c_joins: c_uint = 3;
+pub const LB_CANDIDATE_product: c_uint = 4;
+pub const LB_CANDIDATE_round: c_uint = 5;
+pub const LB_CANDIDATE_out_bits: c_uint = 6;
+pub const LB_CANDIDATE_order: c_uint = 7;
+pub const LB_CANDIDATE_floor_exp: c_uint = 8;
+pub const LB_CANDIDATE_zero_products: c_uint = 9;
+pub const LB_CANDIDATE_c_exponent: c_uint = 10;
+pub const LB_CANDIDATE_overflow: c_uint = 11;
+pub const LB_CANDIDATE_underflow: c_uint = 12;
+pub const LB_CANDIDATE_nan: c_uint = 13;
+pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
 
 pub type lb_run_end = c_uint;
 pub const LB_RUN_DONE: lb_run_end = 0;
@@ -483,6 +498,91 @@ pub struct lb_operand {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_candidate {
+    pub terms: c_int,
+    pub frac_bits: c_int,
+    pub align: c_int,
+    pub c_joins: c_int,
+    pub product: c_int,
+    pub round: c_int,
+    pub out_bits: c_int,
+    pub order: c_int,
+    pub floor_exp: c_int,
+    pub zero_products: c_int,
+    pub c_exponent: c_int,
+    pub overflow: c_int,
+    pub underflow: c_int,
+    pub nan: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_share {
+    pub candidate: lb_candidate,
+    pub words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_parameter {
+    pub name: *const c_char,
+    pub values: *mut c_int,
+    pub count: usize,
+    pub all: bool,
+    pub has_next: bool,
+    pub next: c_int,
+    pub next_words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_named {
+    pub name: *mut c_char,
+    pub words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit {
+    pub path: *mut c_char,
+    pub unit: *mut c_char,
+    pub words: u64,
+    pub tried: u64,
+    pub explain: *mut lb_fit_share,
+    pub explain_count: usize,
+    pub best_other: lb_fit_share,
+    pub parameters: [lb_fit_parameter; LB_CANDIDATE_PARAMETERS as usize],
+    pub rows: *mut lb_fit_named,
+    pub row_count: usize,
+    pub rules: *mut lb_fit_named,
+    pub rule_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_question {
+    pub other: lb_candidate,
+    pub parameter: usize,
+    pub found: bool,
+    pub a: *mut u32,
+    pub b: *mut u32,
+    pub c: u32,
+    pub terms: usize,
+    pub row_code: u32,
+    pub other_code: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_decision {
+    pub unit: lb_unit,
+    pub row: lb_candidate,
+    pub questions: *mut lb_question,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_run_report {
     pub end: lb_run_end,
     pub why: [c_char; 512],
@@ -529,7 +629,7 @@ pub struct lb_block_options {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_case, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_run_report, lb_check_options, lb_block_options
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_case, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_fit, lb_question, lb_decision, lb_run_report, lb_check_options, lb_block_options
 }
 
 extern "C" {
@@ -748,6 +848,32 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_operand_close(o: *mut lb_operand);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_candidate_name(i: usize) -> *const c_char;
+    pub fn lb_candidate_what(i: usize) -> *const c_char;
+    pub fn lb_candidate_get(c: *const lb_candidate, i: usize) -> c_int;
+    pub fn lb_candidate_value_text(i: usize, value: c_int, text: *mut c_char);
+    pub fn lb_candidate_of(u: *const lb_unit, out: *mut lb_candidate, err: *mut lb_error) -> lb_status;
+    pub fn lb_candidate_dot(
+        x: *const lb_candidate,
+        u: *const lb_unit,
+        a: *const u32,
+        b: *const u32,
+        count: usize,
+        c: u32,
+        d: *mut u32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_recording(
+        path: *const c_char,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_decide(u: *const lb_unit, seed: u64, tries: u64, out: *mut *mut lb_decision, err: *mut lb_error) -> lb_status;
+    pub fn lb_decision_close(d: *mut lb_decision);
+    pub fn lb_decision_write(d: *const lb_decision, path: *const c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_report_text(r: *const lb_record, color: bool, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_report_brief(r: *const lb_record, color: bool, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_report_junit(

@@ -25,6 +25,13 @@ macro_rules! table {
         $structs!(lb_tensor: name, dtype, rank, shape, data, bytes);
         $structs!(lb_file_options: raw_dtype, raw_rank, raw_shape, max_bytes);
         $structs!(lb_operand: mat, file, owned);
+        $structs!(lb_candidate: terms, frac_bits, align, c_joins, product, round, out_bits, order, floor_exp, zero_products, c_exponent, overflow, underflow, nan);
+        $structs!(lb_fit_share: candidate, words);
+        $structs!(lb_fit_parameter: name, values, count, all, has_next, next, next_words);
+        $structs!(lb_fit_named: name, words);
+        $structs!(lb_fit: path, unit, words, tried, explain, explain_count, best_other, parameters, rows, row_count, rules, rule_count);
+        $structs!(lb_question: other, parameter, found, a, b, c, terms, row_code, other_code);
+        $structs!(lb_decision: unit, row, questions, count);
         $structs!(lb_run_report: end, why, not_written, guard_damage, inputs_changed, seconds, detail);
         $structs!(lb_check_options: x, actual, actual_name, on, argv, unit, contract, nan_by_class, reference, sample, seed, timeout_seconds, max_outliers, progress, progress_user);
         $structs!(lb_block_options: reference, actual, actual_bytes, ld, guard_bytes, has_sentinel, sentinel, contract, k, max_outliers);
@@ -43,6 +50,7 @@ macro_rules! table {
         $integers!(lb_unit_round: LB_UNIT_RZ_F32, LB_UNIT_RZ_E8M13, LB_UNIT_RNE_F16);
         $integers!(lb_reference_mode: LB_REFERENCE_AUTO, LB_REFERENCE_F64, LB_REFERENCE_EXACT);
         $integers!(lb_dist: LB_DIST_UNIFORM, LB_DIST_NORMAL, LB_DIST_INTEGER, LB_DIST_WIDE, LB_DIST_BITS, LB_DIST_SPECIAL, LB_DIST_COUNT);
+        $integers!(int: LB_CANDIDATE_terms, LB_CANDIDATE_frac_bits, LB_CANDIDATE_align, LB_CANDIDATE_c_joins, LB_CANDIDATE_product, LB_CANDIDATE_round, LB_CANDIDATE_out_bits, LB_CANDIDATE_order, LB_CANDIDATE_floor_exp, LB_CANDIDATE_zero_products, LB_CANDIDATE_c_exponent, LB_CANDIDATE_overflow, LB_CANDIDATE_underflow, LB_CANDIDATE_nan, LB_CANDIDATE_PARAMETERS);
         $integers!(lb_run_end: LB_RUN_DONE, LB_RUN_FAILED, LB_RUN_CRASHED, LB_RUN_TIMED_OUT);
         $integers!(int: LB_VERSION_MAJOR);
         $integers!(int: LB_VERSION_MINOR);
@@ -57,6 +65,6 @@ macro_rules! table {
         $integers!(int: LB_MAX_RANK);
         $texts!(LB_RECORD_SCHEMA);
         $integers!(int: LB_NO_FLOOR);
-        $functions!(lb_status_text, lb_version, lb_fail, lb_nearest_name, lb_random_u64, lb_philox4x32, lb_format_row, lb_format_find, lb_format_get, lb_decode, lb_code_class, lb_value_of, lb_value_add, lb_value_mul, lb_to_double, lb_encode, lb_from_double, lb_flush_code, lb_max_code, lb_min_code, lb_inf_code, lb_nan_code, lb_ordinal, lb_ulp_distance, lb_block_format_row, lb_block_format_find, lb_block_encode, lb_block_decode, lb_block_encode_rows, lb_block_decode_rows, lb_mat_of, lb_mat_transposed, lb_mat_round, lb_mat_encode, lb_mat_convert, lb_mat_check, lb_verdict_name, lb_evidence_name, lb_record_open, lb_record_close, lb_record_text, lb_record_add_outlier, lb_record_to_json, lb_record_from_json, lb_records_exit, lb_unit_row, lb_unit_find, lb_unit_dot, lb_unit_gemm, lb_unit_mma, lb_case_m, lb_case_n, lb_case_k, lb_case_b, lb_case_check, lb_reference_matmul, lb_draw, lb_draw_mat, lb_backend_name, lb_backend_summary, lb_device_open, lb_device_open_command, lb_device_can, lb_device_run, lb_device_name, lb_device_detail, lb_device_close, lb_contract_row, lb_contract_find, lb_contract_floor, lb_grade, lb_bf16_ord, lb_m16_floor, lb_m16_within, lb_m16_compare_block, lb_m16_diff_free, lb_gemm, lb_kernel_row, lb_dtype_find, lb_dtype_of_codes, lb_dtype_for, lb_tensor_count, lb_file_open, lb_file_parse, lb_file_close, lb_file_count, lb_file_tensor, lb_file_find, lb_file_metadata, lb_file_path, lb_safetensors_write, lb_npy_write, lb_operand_open, lb_operand_close, lb_mat_write, lb_report_text, lb_report_brief, lb_report_junit, lb_run_guarded, lb_poison_code, lb_check, lb_sample_indices, lb_grade_block, lb_replay, lb_gen_line, lb_judge_open, lb_judge_line, lb_judge_close);
+        $functions!(lb_status_text, lb_version, lb_fail, lb_nearest_name, lb_random_u64, lb_philox4x32, lb_format_row, lb_format_find, lb_format_get, lb_decode, lb_code_class, lb_value_of, lb_value_add, lb_value_mul, lb_to_double, lb_encode, lb_from_double, lb_flush_code, lb_max_code, lb_min_code, lb_inf_code, lb_nan_code, lb_ordinal, lb_ulp_distance, lb_block_format_row, lb_block_format_find, lb_block_encode, lb_block_decode, lb_block_encode_rows, lb_block_decode_rows, lb_mat_of, lb_mat_transposed, lb_mat_round, lb_mat_encode, lb_mat_convert, lb_mat_check, lb_verdict_name, lb_evidence_name, lb_record_open, lb_record_close, lb_record_text, lb_record_add_outlier, lb_record_to_json, lb_record_from_json, lb_records_exit, lb_unit_row, lb_unit_find, lb_unit_dot, lb_unit_gemm, lb_unit_mma, lb_case_m, lb_case_n, lb_case_k, lb_case_b, lb_case_check, lb_reference_matmul, lb_draw, lb_draw_mat, lb_backend_name, lb_backend_summary, lb_device_open, lb_device_open_command, lb_device_can, lb_device_run, lb_device_name, lb_device_detail, lb_device_close, lb_contract_row, lb_contract_find, lb_contract_floor, lb_grade, lb_bf16_ord, lb_m16_floor, lb_m16_within, lb_m16_compare_block, lb_m16_diff_free, lb_gemm, lb_kernel_row, lb_dtype_find, lb_dtype_of_codes, lb_dtype_for, lb_tensor_count, lb_file_open, lb_file_parse, lb_file_close, lb_file_count, lb_file_tensor, lb_file_find, lb_file_metadata, lb_file_path, lb_safetensors_write, lb_npy_write, lb_operand_open, lb_operand_close, lb_mat_write, lb_candidate_name, lb_candidate_what, lb_candidate_get, lb_candidate_value_text, lb_candidate_of, lb_candidate_dot, lb_fit_recording, lb_fit_close, lb_decide, lb_decision_close, lb_decision_write, lb_report_text, lb_report_brief, lb_report_junit, lb_run_guarded, lb_poison_code, lb_check, lb_sample_indices, lb_grade_block, lb_replay, lb_gen_line, lb_judge_open, lb_judge_line, lb_judge_close);
     };
 }
