@@ -47,9 +47,13 @@ typedef struct unit_edge {
     double products[8][2];
 } unit_edge;
 
-static inline void expect_edges(const unit_edge *edges, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        EXPECT_CODE(edges[i].line, dot_of(edges[i].unit, edges[i].count, (const double(*)[2])edges[i].products, edges[i].c), edges[i].d);
+#define expect_edges(edges) expect_edges_in(__FILE__, edges, sizeof(edges) / sizeof(edges)[0])
+
+static inline void expect_edges_in(const char *file, const unit_edge *edges, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t d = dot_of(edges[i].unit, edges[i].count, (const double(*)[2])edges[i].products, edges[i].c);
+        if (d != edges[i].d) fail_msg("row at %s:%d: %s: got %08x, want %08x", file, edges[i].line, edges[i].unit, d, edges[i].d);
+    }
 }
 
 /* Whether two f32 codes are one, or both NaN. */
