@@ -36,7 +36,8 @@ static uint32_t encode_ftz(lb_value v) {
         enum { LIFT = 192 }; /* brings the neighbourhood of 2^-126 far from both ends */
         lb_value lifted = v;
         lifted.exp += LIFT;
-        const bool reaches = leading_exponent(v) == -127 && (lb_encode(f32, lifted, NULL, NULL) & 0x7fffffff) >= (uint64_t)(LIFT + 1) << 23;
+        const uint64_t magnitude = lb_encode(f32, lifted, NULL, NULL) & 0x7fffffff;
+        const bool reaches = magnitude >= (uint64_t)(LIFT + 1) << 23; /* 2^-126 */
         return (v.negative ? UINT32_C(0x80000000) : 0) | (reaches ? UINT32_C(0x00800000) : 0);
     }
     return (uint32_t)lb_encode(f32, v, NULL, NULL);
