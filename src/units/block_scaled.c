@@ -50,8 +50,8 @@ static void scale_groups(const lb_step *s, block *out) {
             any = true;
             sum += (int64_t)a.sig * b.sig * (INT64_C(1) << (a.e + b.e - least));
         }
-        const bool counts = any && x.sig && y.sig;
-        out->terms[i] = (scaled_term){sum * x.sig * y.sig, counts ? x.e + y.e : LB_TERM_ZERO};
+        out->terms[i] =
+            (scaled_term){sum * x.sig * y.sig, any ? x.e + y.e : LB_TERM_ZERO}; /* the exponent of a zero scale is that already */
     }
 }
 
