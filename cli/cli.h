@@ -113,6 +113,7 @@ int cli_mma(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
+int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
