@@ -137,6 +137,7 @@ int cli_fit(int argc, char **argv);
 int cli_decide(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
+int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);

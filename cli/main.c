@@ -14,6 +14,7 @@ static const cli_command commands[] = {
     {"decide", cli_decide, "the smallest inputs that tell a unit from what it could be instead"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
+    {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"units", cli_units, "list the matrix instructions"},
     {"formats", cli_formats_list, "list the number formats"},
     {"contracts", cli_contracts, "list the numerics contracts"},

@@ -7,6 +7,7 @@
 #include "lastbit/base.h"
 #include "lastbit/contracts.h"
 #include "lastbit/formats.h"
+#include "lastbit/fragments.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
 #include "lastbit/probe.h"

@@ -141,6 +141,23 @@ class lb_dist(IntEnum):
     SPECIAL = 5
 
 
+class lb_fragment_operand(IntEnum):
+    A = 0
+    B = 1
+    C = 2
+    D = 3
+    METADATA = 4
+    SCALE_A = 5
+    SCALE_B = 6
+
+
+class lb_axis(IntEnum):
+    ROW = 0
+    COL = 1
+    MATRIX = 2
+    CHOSEN = 3
+
+
 class lb_run_end(IntEnum):
     DONE = 0
     FAILED = 1
@@ -406,6 +423,89 @@ class lb_m16_diff(Structure):
     ]
 
 
+class lb_digit(Structure):
+    _fields_ = [
+        ("size", c_int),
+        ("axis", c_int),
+        ("step", c_int),
+    ]
+
+
+class lb_fragment_row(Structure):
+    _fields_ = [
+        ("instr", c_char_p),
+        ("only", c_char_p),
+        ("operand", c_int),
+        ("m", c_int),
+        ("n", c_int),
+        ("k", c_int),
+        ("in_bits", c_int),
+        ("own_bits", c_int),
+        ("lane", lb_digit * 4),
+        ("item", lb_digit * 4),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fragment_selectors(Structure):
+    _fields_ = [
+        ("sparsity", c_int),
+        ("byte_id_a", c_int),
+        ("thread_id_a", c_int),
+        ("byte_id_b", c_int),
+        ("thread_id_b", c_int),
+    ]
+
+
+class lb_fragment(Structure):
+    _fields_ = [
+        ("operand", c_int),
+        ("format", POINTER(lb_format)),
+        ("matrices", c_int),
+        ("rows", c_int),
+        ("cols", c_int),
+        ("lanes", c_int),
+        ("items", c_int),
+        ("registers", c_int),
+        ("bits", c_int),
+        ("shift", c_int),
+        ("lane", lb_digit * 4),
+        ("item", lb_digit * 4),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_slot(Structure):
+    _fields_ = [
+        ("lane", c_int),
+        ("reg", c_int),
+        ("element", c_int),
+    ]
+
+
+class lb_place(Structure):
+    _fields_ = [
+        ("matrix", c_int),
+        ("row", c_int),
+        ("col", c_int),
+    ]
+
+
+class lb_warp_options(Structure):
+    _fields_ = [
+        ("metadata", c_void_p),
+        ("scale_a", c_void_p),
+        ("scale_b", c_void_p),
+        ("selectors", lb_fragment_selectors),
+        ("a", POINTER(lb_mat)),
+        ("b", POINTER(lb_mat)),
+    ]
+
+
 class lb_gemm_options(Structure):
     _fields_ = [
         ("kernel", c_char_p),
@@ -667,6 +767,14 @@ FUNCTIONS = {
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
     "lb_m16_compare_block": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(lb_m16_diff), POINTER(lb_error)]),
     "lb_m16_diff_free": (None, [POINTER(lb_m16_diff)]),
+    "lb_fragment_operand_name": (c_char_p, [c_int]),
+    "lb_fragment_row_at": (POINTER(lb_fragment_row), [c_size_t]),
+    "lb_fragment_of": (c_int, [POINTER(lb_unit), c_int, POINTER(lb_fragment_selectors), POINTER(lb_fragment), POINTER(lb_error)]),
+    "lb_fragment_place": (c_bool, [POINTER(lb_fragment), lb_slot, POINTER(lb_place)]),
+    "lb_fragment_slot": (c_bool, [POINTER(lb_fragment), lb_place, POINTER(lb_slot)]),
+    "lb_fragment_gather": (c_int, [POINTER(lb_fragment), c_void_p, c_int, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_fragment_scatter": (c_int, [POINTER(lb_fragment), c_int, POINTER(lb_mat), c_void_p, POINTER(lb_error)]),
+    "lb_warp_mma": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_warp_options), POINTER(lb_error)]),
     "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
     "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
     "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),

@@ -134,9 +134,30 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma replay gen judge units formats contracts backends; do
+for command in check grade gemm mma replay gen judge fragment units formats contracts backends; do
     expect $LINENO 0 out '--help' $command --help
 done
+
+# ---- fragments
+expect $LINENO 0 out '^    9  L4 r1 +L5 r1 +L6 r1 +L7 r1 +L4 r3' fragment $unit --operand a
+expect $LINENO 0 out '^  column = 2\*\(L%4\) \+ i%2 \+ 8\*\(i/4\)$' fragment $unit
+expect $LINENO 0 out '^operand b: B lies in shared memory$' fragment sm_90a/wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+expect $LINENO 0 out '^  matrix = L/4%4$' fragment sm_70/mma.m8n8k4.f32.f16.f16.f32 --operand c
+expect $LINENO 0 out '"register"' fragment $unit --json
+python3 - out <<'P' || { echo "FAIL: fragment --json" && failed=$((failed + 1)); }
+import json, sys
+found = {f["operand"]: f for f in json.load(open(sys.argv[1]))}
+assert list(found) == ["a", "b", "d"] and found["a"]["registers"] == 4 and len(found["a"]["elements"]) == 256
+assert {"matrix": 0, "row": 9, "col": 5, "lane": 6, "register": 1, "element": 1} in found["a"]["elements"]
+P
+expect $LINENO 0 out '^mma.m16n8k\* +d +- +-  \[L/4' fragment
+expect $LINENO 0 out '"evidence": "stated"' fragment --json
+expect $LINENO 2 err 'the nearest is sm_80/mma.m16n8k16' fragment sm_80/mma.m16n8k16.f32.f16.f61.f32
+expect $LINENO 2 err 'operand a: A lies in shared or tensor memory' fragment sm_100/tcgen05.m128n64k16.f32.f16.f16
+expect $LINENO 2 err 'operand b: B lies in shared memory' fragment sm_90/wgmma.m64n64k16.f32.f16.f16 --operand b
+expect $LINENO 2 err 'it takes no scales' fragment $unit --operand scale-a
+expect $LINENO 2 err 'did you mean meta' fragment $unit --operand metas
+expect $LINENO 2 err 'it takes one UNIT' fragment $unit $unit
 
 # ---- grade, and lines of hex
 expect $LINENO 0 out '^PASS op=grade' grade bf16/D.safetensors bf16/D.safetensors --contract m16-tc --k 100
