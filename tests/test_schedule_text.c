@@ -88,7 +88,7 @@ static void hostile_text_is_one_line_of_error(void **state) {
         {__LINE__, "alpha=1e39", "no finite number", LB_E_ARG},
         {__LINE__, "alpha=1 2", "no finite number", LB_E_ARG},
         {__LINE__, "saturate=2", "0 or 1", LB_E_ARG},
-        {__LINE__, "out=bf61", "did you mean bf16", LB_E_NAME},
+        {__LINE__, "out=bf166", "did you mean bf16", LB_E_NAME},
         {__LINE__, "\n\033[31m=1", "no such key", LB_E_NAME},
         {__LINE__, "%s%n=%d", "no such key", LB_E_NAME},
         {__LINE__, long_item, "an item of 4095 characters", LB_E_ARG},

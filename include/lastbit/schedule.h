@@ -167,10 +167,10 @@ typedef struct lb_fit_options {
     void *progress_user;
 } lb_fit_options;
 
-/** One candidate: a class of units that compute alike, and a schedule. */
+/** One candidate: units that compute alike, and a schedule. */
 typedef struct lb_fit_row {
-    lb_unit unit; /* the first unit of the class */
-    size_t alike; /* how many units of the table compute like it, itself included */
+    lb_unit unit; /* the first of them */
+    size_t alike; /* units of the table that compute like it (lb_units_alike), itself included */
     lb_schedule schedule;
     uint64_t same, compared; /* elements */
 } lb_fit_row;
@@ -196,7 +196,8 @@ lb_status lb_fit_schedule(const lb_mat *a, const lb_mat *b, const lb_mat *c, con
                           lb_error *err);
 void lb_fit_close(lb_fit *f);
 
-/** Whether two units compute alike: every parameter that has to do with bits is the same. threads pure */
+/** Whether chains of two units compute alike: every parameter that has to do with bits is the same (k may differ where blocks are shorter).
+ *  threads pure */
 bool lb_units_alike(const lb_unit *a, const lb_unit *b);
 
 #ifdef __cplusplus

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATCH = 32, BEST = 8, PANEL_FLOATS = 1 << 22 };
+enum { FIRST_PATCH = 8, PATCH = 32, LAST_SAMPLE = 2048, TIE = 256, MOST_CONFIRMED = 512, BEST = 8, PANEL_FLOATS = 1 << 22 };
 
 /* A candidate that did not give everything, kept for the report. */
 typedef struct near {
@@ -25,10 +25,12 @@ typedef struct fit {
     near best[BEST];
     size_t best_count;
     size_t m, n, k;
+    size_t plain_divisions; /* groups whose parts are added in f32 as the base says */
 } fit;
 
 bool lb_units_alike(const lb_unit *a, const lb_unit *b) {
-    return a->path == b->path && a->k == b->k && a->a == b->a && a->b == b->b && a->c == b->c && a->d == b->d && a->terms == b->terms &&
+    const bool one_k = a->k == b->k || a->path == LB_PATH_TRUNCATED; /* a chain of blocks does not show where instructions end */
+    return a->path == b->path && one_k && a->a == b->a && a->b == b->b && a->c == b->c && a->d == b->d && a->terms == b->terms &&
            a->frac_bits == b->frac_bits && a->floor_exp == b->floor_exp && a->round == b->round;
 }
 
@@ -54,8 +56,7 @@ static uint64_t count_same(const fit *f, const window *w, const lb_mat *d) {
 }
 
 /* Every living variant over a window that has one plan. */
-static lb_status look_at_piece(const fit *f, const lb_fit_group *g, const lb_k_plan *plan, size_t group_parts, const window *w, tally *t,
-                               lb_error *err) {
+static lb_status look_at_piece(const fit *f, const lb_fit_group *g, const lb_k_plan *plan, const window *w, tally *t, lb_error *err) {
     const size_t size = w->rows * w->cols, parts = plan->parts;
     const lb_mat *c = f->x.c.codes ? &f->x.c : NULL;
     lb_scheduled x;
@@ -68,7 +69,7 @@ static lb_status look_at_piece(const fit *f, const lb_fit_group *g, const lb_k_p
     lb_mat d = lb_mat_of(x.out, codes, w->rows, w->cols);
     for (unsigned v = 0; s == LB_OK && v < LB_FIT_VARIANTS; v++) {
         lb_schedule variant;
-        if (!(g->alive >> v & 1) || !lb_fit_variant(g, x.out, group_parts, v, &variant)) continue;
+        if (!(g->alive >> v & 1) || !lb_fit_variant(g, x.out, v, &variant)) continue;
         memcpy(work, sums, parts * size * sizeof *sums);
         x.s = &variant;
         lb_scheduled_reduce(&x, work, parts, size);
@@ -86,7 +87,7 @@ static size_t lesser(size_t a, size_t b) {
 }
 
 /* A window under stream-K: its pieces of each output tile. */
-static lb_status look_at_tiles(const fit *f, const lb_fit_group *g, size_t parts, const window *w, tally *t, lb_error *err) {
+static lb_status look_at_tiles(const fit *f, const lb_fit_group *g, const window *w, tally *t, lb_error *err) {
     lb_stream grid;
     LB_TRY(lb_stream_open(&grid, &g->s, g->u->k, f->m, f->n, f->k, err));
     lb_status s = LB_OK;
@@ -100,51 +101,51 @@ static lb_status look_at_tiles(const fit *f, const lb_fit_group *g, size_t parts
         lb_k_plan plan;
         s = lb_k_plan_open(&plan, &g->s, g->u->k, f->k, grid.cuts, lb_stream_cuts(&grid, i), err);
         if (s != LB_OK) break;
-        s = look_at_piece(f, g, &plan, parts, &piece, t, err);
+        s = look_at_piece(f, g, &plan, &piece, t, err);
         lb_k_plan_close(&plan);
     }
     lb_stream_close(&grid);
     return s;
 }
 
-static lb_status look(const fit *f, const lb_fit_group *g, size_t parts, const window *w, tally *t, lb_error *err) {
-    if (g->s.stream_k) return look_at_tiles(f, g, parts, w, t, err);
+static lb_status look(const fit *f, const lb_fit_group *g, const window *w, tally *t, lb_error *err) {
+    if (g->s.stream_k) return look_at_tiles(f, g, w, t, err);
     lb_k_plan plan;
     LB_TRY(lb_k_plan_open(&plan, &g->s, g->u->k, f->k, NULL, 0, err));
-    const lb_status s = look_at_piece(f, g, &plan, parts, w, t, err);
+    const lb_status s = look_at_piece(f, g, &plan, w, t, err);
     lb_k_plan_close(&plan);
     return s;
 }
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
 
-/* Patch i of a sample: the first at the corner, the others spread by the golden ratio. */
-static window patch(const fit *f, size_t i) {
-    window w = {.rows = lesser(f->m, 4)};
-    w.cols = lesser(f->n, PATCH / w.rows);
-    w.rows = lesser(f->m, PATCH / w.cols);
+/* Patch i of a sample, of about `size` elements: the first at the corner, the others spread by the golden ratio. */
+static window patch(const fit *f, size_t i, size_t size) {
+    window w = {.rows = lesser(f->m, size == PATCH ? 4 : 2)};
+    w.cols = lesser(f->n, size / w.rows);
+    w.rows = lesser(f->m, size / w.cols);
     const uint64_t r = (uint32_t)(i * UINT32_C(2654435769)), c = (uint32_t)(i * UINT32_C(1640531527));
     w.row = (size_t)((r * (f->m - w.rows + 1)) >> 32);
     w.col = (size_t)((c * (f->n - w.cols + 1)) >> 32);
     return w;
 }
 
-/* `patches` patches, or with 0 everything, by panels of rows; a group that is dead already is not looked at further. */
-static lb_status look_at_sample(const fit *f, const lb_fit_group *g, size_t patches, bool whole_count, tally *t, lb_error *err) {
-    const size_t parts = lb_fit_parts(&g->s, g->u->k, f->m, f->n, f->k);
+/* So many elements in patches, or with 0 everything, by panels of rows; a group that is dead already is not looked at further. */
+static lb_status look_at_sample(const fit *f, const lb_fit_group *g, size_t elements, bool whole_count, tally *t, lb_error *err) {
     *t = (tally){0};
-    if (patches) {
-        for (size_t i = 0; i < patches; i++) {
-            const window w = patch(f, i);
-            LB_TRY(look(f, g, parts, &w, t, err));
+    if (elements) {
+        const size_t size = lesser(elements, PATCH);
+        for (size_t i = 0; i < elements / size; i++) {
+            const window w = patch(f, i, size);
+            LB_TRY(look(f, g, &w, t, err));
         }
         return LB_OK;
     }
-    const size_t fit_rows = PANEL_FLOATS / f->n / (parts + 1), rows = fit_rows ? fit_rows : 1;
+    const size_t fit_rows = PANEL_FLOATS / f->n / (g->parts + 1), rows = fit_rows ? fit_rows : 1;
     for (size_t row = 0; row < f->m; row += rows) {
         const window w = {row, lesser(rows, f->m - row), 0, f->n};
         bool hope = false;
-        LB_TRY(look(f, g, parts, &w, t, err));
+        LB_TRY(look(f, g, &w, t, err));
         for (unsigned v = 0; v < LB_FIT_VARIANTS; v++) hope = hope || ((g->alive >> v & 1) && t->same[v] == t->compared);
         if (!hope && !whole_count) return LB_OK;
     }
@@ -168,13 +169,13 @@ static void keep_near(fit *f, near n) {
     f->best_count += f->best_count < BEST;
 }
 
-static lb_status run_stage(fit *f, size_t patches, const char *name, lb_error *err) {
+static lb_status run_stage(fit *f, size_t elements, const char *name, lb_error *err) {
     for (size_t i = 0; i < f->groups.count; i++) {
         lb_fit_group *g = &f->groups.group[i];
         tally t;
         if (!g->alive) continue;
-        if (i % 16 == 0 || !patches) say(f, name, (double)i / (double)f->groups.count);
-        LB_TRY(look_at_sample(f, g, patches, false, &t, err));
+        if (i % 16 == 0 || !elements) say(f, name, (double)i / (double)f->groups.count);
+        LB_TRY(look_at_sample(f, g, elements, false, &t, err));
         for (unsigned v = 0; v < LB_FIT_VARIANTS; v++) {
             if (!(g->alive >> v & 1) || t.same[v] == t.compared) continue;
             g->alive &= ~(UINT32_C(1) << v);
@@ -185,28 +186,13 @@ static lb_status run_stage(fit *f, size_t patches, const char *name, lb_error *e
     return LB_OK;
 }
 
-/* Every variant of every group is alive. Returns how many. */
-static uint64_t wake_all(fit *f) {
-    uint64_t count = 0;
-    for (size_t i = 0; i < f->groups.count; i++) {
-        lb_fit_group *g = &f->groups.group[i];
-        const size_t parts = lb_fit_parts(&g->s, g->u->k, f->m, f->n, f->k);
-        for (unsigned v = 0; v < LB_FIT_VARIANTS; v++) {
-            lb_schedule s;
-            if (!lb_fit_variant(g, f->x.actual.format, parts, v, &s)) continue;
-            g->alive |= UINT32_C(1) << v;
-            count++;
-        }
-    }
-    return count;
-}
-
 /* ---- the answer ------------------------------------------------------------------------------------------------------------- */
 
 static lb_fit_row row_of(const fit *f, size_t group, unsigned variant, uint64_t same, uint64_t compared) {
     const lb_fit_group *g = &f->groups.group[group];
-    lb_fit_row row = {.unit = *g->u, .alike = g->alike, .same = same, .compared = compared};
-    lb_fit_variant(g, f->x.actual.format, lb_fit_parts(&g->s, g->u->k, f->m, f->n, f->k), variant, &row.schedule);
+    lb_fit_row row = {.unit = *g->u, .same = same, .compared = compared};
+    for (size_t i = 0; lb_unit_row(i); i++) row.alike += lb_units_alike(g->u, lb_unit_row(i));
+    lb_fit_variant(g, f->x.actual.format, variant, &row.schedule);
     return row;
 }
 
@@ -228,6 +214,19 @@ static size_t text_length(const lb_schedule *s) {
     char text[LB_SCHEDULE_TEXT_SIZE];
     lb_schedule_text(s, text, sizeof text);
     return lb_schedule_equal(s, &plain) ? 0 : strlen(text);
+}
+
+/* Of more than MOST_CONFIRMED groups only those with the simplest schedules stay. Returns how many were there. */
+static lb_status thin_out(fit *f, size_t *left, lb_error *err) {
+    found *all = malloc((f->groups.count + 1) * sizeof *all);
+    *left = 0;
+    if (!all) return lb_fail(err, LB_E_MEMORY, "fit", "no memory for %zu candidates", f->groups.count);
+    for (size_t i = 0; i < f->groups.count; i++)
+        if (f->groups.group[i].alive) all[(*left)++] = (found){text_length(&f->groups.group[i].s), i, 0};
+    qsort(all, *left, sizeof *all, compare_found);
+    for (size_t i = MOST_CONFIRMED; i < *left; i++) f->groups.group[all[i].group].alive = 0;
+    free(all);
+    return LB_OK;
 }
 
 static lb_status collect(fit *f, lb_fit *out, lb_error *err) {
@@ -256,12 +255,12 @@ static lb_status collect(fit *f, lb_fit *out, lb_error *err) {
 
 /* The candidates that came nearest, on one larger sample. */
 static lb_status choose_best(fit *f, lb_fit *out, lb_error *err) {
-    const bool all = f->m * f->n <= 65536;
+    const bool all = f->m * f->n <= LAST_SAMPLE || f->m * f->n * f->k <= 1 << 24;
     for (size_t i = 0; i < f->best_count; i++) {
         lb_fit_group g = f->groups.group[f->best[i].group];
         tally t;
         g.alive = UINT32_C(1) << f->best[i].variant;
-        LB_TRY(look_at_sample(f, &g, all ? 0 : 2048 / PATCH, true, &t, err));
+        LB_TRY(look_at_sample(f, &g, all ? 0 : LAST_SAMPLE, true, &t, err));
         const uint64_t same = t.same[f->best[i].variant];
         if (out->has_best && (double)same / (double)t.compared <= (double)out->best.same / (double)out->best.compared) continue;
         out->has_best = true;
@@ -270,61 +269,87 @@ static lb_status choose_best(fit *f, lb_fit *out, lb_error *err) {
     return LB_OK;
 }
 
-/* Nothing but zeros, or sums that come out the same whatever unit and division: no evidence. */
-static void judge(const fit *f, lb_fit *out) {
-    bool zero = true, tie = f->groups.count > 1;
-    for (size_t r = 0; r < f->m && zero; r++)
-        for (size_t c = 0; c < f->n && zero; c++) zero = lb_code_class(f->x.actual.format, lb_mat_code(&f->x.actual, r, c)) == LB_ZERO;
-    for (size_t i = 0; i < f->groups.count; i++) tie = tie && (f->groups.group[i].alive & 1);
-    out->verdict = zero || tie ? LB_UNPROVEN : out->found_total ? LB_PASS : LB_FAIL;
-    if (!out->elements)
-        snprintf(out->reason, sizeof out->reason, "nothing was compared");
-    else if (zero)
-        snprintf(out->reason, sizeof out->reason, "vacuous: the output is all zeros");
-    else if (tie)
-        snprintf(out->reason, sizeof out->reason,
-                 "every unit and every division of K gives these bits: inputs whose sums round would tell");
-    else if (out->found_total)
-        snprintf(out->reason, sizeof out->reason, "%zu of %llu candidates give all %llu elements", out->found_total,
-                 (unsigned long long)out->tried, (unsigned long long)out->elements);
+static bool all_zero(const lb_mat *m) {
+    for (size_t r = 0; r < m->rows; r++)
+        for (size_t c = 0; c < m->cols; c++)
+            if (lb_code_class(m->format, lb_mat_code(m, r, c)) != LB_ZERO) return false;
+    return true;
+}
+
+/* Sums that come out the same whatever unit and division are no evidence. */
+static bool all_tie(const fit *f) {
+    size_t alive = 0;
+    for (size_t i = 0; i < f->groups.count; i++) alive += f->groups.group[i].alive & 1;
+    return f->plain_divisions > 1 && alive == f->plain_divisions;
+}
+
+static void judge(lb_fit *out, size_t left) {
+    char confirmed[96] = "";
+    if (left > MOST_CONFIRMED)
+        snprintf(confirmed, sizeof confirmed, " (of %zu that were left, the %d simplest were looked at)", left, MOST_CONFIRMED);
+    out->verdict = out->found_total ? LB_PASS : LB_FAIL;
+    if (out->found_total)
+        snprintf(out->reason, sizeof out->reason, "%zu of %llu candidates give all %llu elements%s", out->found_total,
+                 (unsigned long long)out->tried, (unsigned long long)out->elements, confirmed);
     else
-        snprintf(out->reason, sizeof out->reason, "none of %llu candidates gives these bits", (unsigned long long)out->tried);
+        snprintf(out->reason, sizeof out->reason, "none of %llu candidates gives these bits%s", (unsigned long long)out->tried, confirmed);
 }
 
 static lb_status enumerate(fit *f, lb_error *err) {
     const lb_unit *only = f->o->unit;
-    for (size_t i = 0; lb_unit_row(i); i++) {
-        const lb_unit *u = only ? only : lb_unit_row(i);
-        size_t alike = 0;
-        bool seen = false;
-        for (size_t j = 0; lb_unit_row(j); j++) {
-            alike += lb_units_alike(u, lb_unit_row(j));
-            seen = seen || (!only && j < i && lb_units_alike(u, lb_unit_row(j)));
-        }
-        const bool fits = u->path != LB_PATH_NONE && u->a == f->x.a.format->id && u->b == f->x.b.format->id;
-        if (only && !fits)
-            return lb_fail(err, u->path == LB_PATH_NONE ? LB_E_UNAVAILABLE : LB_E_FORMAT, u->name,
-                           "it takes %s and %s; A and B are %s and %s", lb_format_row(u->a)->name, lb_format_row(u->b)->name,
-                           f->x.a.format->name, f->x.b.format->name);
-        if (fits && !seen) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, u, alike ? alike : 1, err));
-        if (only) break;
+    if (only && only->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, only->name, "open: %s; %s", only->note, only->open);
+    if (only && (only->a != f->x.a.format->id || only->b != f->x.b.format->id))
+        return lb_fail(err, LB_E_FORMAT, only->name, "it takes %s and %s; A and B are %s and %s", lb_format_row(only->a)->name,
+                       lb_format_row(only->b)->name, f->x.a.format->name, f->x.b.format->name);
+    if (only) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, only, err));
+    for (size_t i = 0; !only && lb_unit_row(i); i++) {
+        const lb_unit *u = lb_unit_row(i);
+        bool fits = u->path != LB_PATH_NONE && u->a == f->x.a.format->id && u->b == f->x.b.format->id;
+        for (size_t j = 0; fits && j < i; j++) fits = !(lb_units_alike(u, lb_unit_row(j)) && u->k == lb_unit_row(j)->k);
+        if (fits) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, u, err));
     }
     if (f->groups.count) return LB_OK;
     return lb_fail(err, LB_E_FORMAT, "fit", "no unit takes %s and %s and gives %s (with this C and base)", f->x.a.format->name,
                    f->x.b.format->name, f->x.actual.format->name);
 }
 
+/* false: nothing can be told from these inputs; the reason is there. */
+static bool unproven(lb_fit *out, const char *reason) {
+    out->verdict = LB_UNPROVEN;
+    snprintf(out->reason, sizeof out->reason, "%s", reason);
+    return false;
+}
+
+/* The samples; *go says whether it is worth looking at everything. */
+static lb_status run_samples(fit *f, lb_fit *out, bool *go, lb_error *err) {
+    *go = out->elements ? true : unproven(out, "nothing was compared");
+    if (*go && all_zero(&f->x.actual)) *go = unproven(out, "vacuous: the output is all zeros");
+    for (size_t elements = FIRST_PATCH; *go && elements <= LAST_SAMPLE && elements < out->elements;
+         elements *= elements == FIRST_PATCH ? 4 : 8) {
+        LB_TRY(run_stage(f, elements, "sample", err));
+        if (elements >= TIE && all_tie(f))
+            *go = unproven(out, "in a sample, every unit and every division of K gives these bits: inputs whose sums round would tell");
+    }
+    return LB_OK;
+}
+
 static lb_status solve(fit *f, lb_fit *out, lb_error *err) {
+    bool go;
+    size_t left;
     LB_TRY(enumerate(f, err));
     out->elements = (uint64_t)f->m * f->n;
-    out->tried = wake_all(f);
-    if (out->elements) {
-        for (size_t patches = 1; patches <= 64 && patches * PATCH < f->m * f->n; patches *= 8) LB_TRY(run_stage(f, patches, "sample", err));
-        LB_TRY(run_stage(f, 0, "all", err));
-        LB_TRY(collect(f, out, err));
-        LB_TRY(choose_best(f, out, err));
+    for (size_t i = 0; i < f->groups.count; i++) {
+        f->plain_divisions += f->groups.group[i].alive & 1;
+        out->tried += (uint64_t)__builtin_popcount(f->groups.group[i].alive);
     }
-    judge(f, out);
+    LB_TRY(run_samples(f, out, &go, err));
+    if (!go) return LB_OK;
+    LB_TRY(thin_out(f, &left, err));
+    LB_TRY(run_stage(f, 0, "all", err));
+    LB_TRY(collect(f, out, err));
+    LB_TRY(choose_best(f, out, err));
+    judge(out, left);
+    if (all_tie(f)) unproven(out, "every unit and every division of K gives these bits: inputs whose sums round would tell");
     return LB_OK;
 }
 
@@ -342,7 +367,7 @@ lb_status lb_fit_schedule(const lb_mat *a, const lb_mat *b, const lb_mat *c, con
                        a->cols, b->rows, b->cols, actual->rows, actual->cols, c ? ", and C" : "");
     if (f.x.base->batch > 1) return lb_fail(err, LB_E_ARG, "fit", "one product at a time");
     const lb_status s = solve(&f, out, err);
-    free(f.groups.group);
+    lb_fit_groups_close(&f.groups);
     if (s != LB_OK) lb_fit_close(out);
     return s;
 }

@@ -2,7 +2,6 @@
 /* The bounded set of schedules that fit-schedule tries; docs/schedules.md lists it. What the caller's base says stays as it is. */
 #include "base/try.h"
 #include "kernels/fit.h"
-#include "kernels/schedule_f32.h"
 
 #include <stdlib.h>
 
@@ -19,8 +18,7 @@ enum { DESCENDING_SPLITS = 8, USUAL_PROMOTION = 128 };
 
 /* ---- variants ------------------------------------------------------------------------------------------------------------ */
 
-bool lb_fit_variant(const lb_fit_group *g, const lb_format *out, size_t parts, unsigned i, lb_schedule *s) {
-    /* reductions of f32 first, then those of rounded running sums: the order of the sums in lb_fit_variant's number */
+bool lb_fit_variant(const lb_fit_group *g, const lb_format *out, unsigned i, lb_schedule *s) {
     static const struct {
         lb_k_reduce reduce;
         lb_k_type sum;
@@ -31,118 +29,84 @@ bool lb_fit_variant(const lb_fit_group *g, const lb_format *out, size_t parts, u
     const unsigned sum = i % COUNT(sums), type = i / (unsigned)COUNT(sums);
     *s = g->s;
     if (i == 0) return true;
-    if (parts < 2 || type >= COUNT(types)) return false;
-    const bool fixed = g->s.reduce || g->s.partial || g->s.sum; /* the base says how parts are added */
-    if (fixed) return false;
+    if (g->parts < 2 || type >= COUNT(types)) return false;
+    if (g->s.reduce || g->s.partial || g->s.sum) return false; /* the base says how parts are added */
     s->reduce = sums[sum].reduce;
     s->sum = sums[sum].sum;
     s->partial = types[type];
-    if (parts == 2 && s->reduce != LB_REDUCE_ASCENDING && (s->reduce != LB_REDUCE_DESCENDING || s->sum == LB_TYPE_F32)) return false;
-    if (parts == 3 && s->reduce == LB_REDUCE_TREE) return false; /* (p0 + p1) + p2 */
     if (s->sum == LB_TYPE_OUT && out->id == LB_F32) return false;
-    if (s->partial == LB_TYPE_OUT) return out->id != LB_F32 && out->id != LB_F16 && out->id != LB_BF16;
-    return true;
-}
-
-/* ---- divisions ----------------------------------------------------------------------------------------------------------- */
-
-static uint64_t mix(uint64_t h, uint64_t x) {
-    h = (h ^ x) * UINT64_C(0x9e3779b97f4a7c15);
-    return h ^ h >> 29;
-}
-
-/* *longest: elements of K in the longest part seen so far. */
-static uint64_t plan_key(const lb_k_plan *p, size_t step, size_t *longest) {
-    uint64_t h = mix(1, p->parts);
-    for (size_t i = 0; i < p->parts; i++) {
-        size_t length = 0;
-        h = mix(h, p->first[i + 1]);
-        for (size_t r = p->first[i]; r < p->first[i + 1]; r++) {
-            h = mix(mix(h, p->range[r].begin), p->range[r].end);
-            length += p->range[r].end - p->range[r].begin;
-        }
-        *longest = length > *longest ? length : *longest;
-    }
-    return mix(h, step);
-}
-
-/* One key of the whole output: that of its one plan, or of all plans of stream-K's tiles where they differ. */
-static lb_status schedule_key(const lb_schedule *s, size_t step, size_t m, size_t n, size_t k, uint64_t *key, size_t *longest,
-                              lb_error *err) {
-    lb_stream grid;
-    *longest = 0;
-    lb_k_plan plan;
-    if (!s->stream_k) {
-        LB_TRY(lb_k_plan_open(&plan, s, step, k, NULL, 0, err));
-        *key = plan_key(&plan, step, longest);
-        lb_k_plan_close(&plan);
-        return LB_OK;
-    }
-    LB_TRY(lb_stream_open(&grid, s, step, m, n, k, err));
-    uint64_t all = 0, first = 0;
-    bool differ = false;
-    lb_status status = LB_OK;
-    for (size_t t = 0; status == LB_OK && t < grid.down * grid.across; t++) {
-        status = lb_k_plan_open(&plan, s, step, k, grid.cuts, lb_stream_cuts(&grid, t), err);
-        if (status != LB_OK) break;
-        const uint64_t one = plan_key(&plan, step, longest);
-        first = t ? first : one;
-        differ = differ || one != first;
-        all = mix(all, one);
-        lb_k_plan_close(&plan);
-    }
-    lb_stream_close(&grid);
-    *key = differ ? all : first;
-    return status;
-}
-
-size_t lb_fit_parts(const lb_schedule *s, size_t step, size_t m, size_t n, size_t k) {
-    lb_stream grid;
-    if (!s->stream_k) return s->split > 1 ? s->split : 1;
-    if (lb_stream_open(&grid, s, step, m, n, k, NULL) != LB_OK) return 1;
-    size_t most = 1;
-    for (size_t t = 0; t < grid.down * grid.across; t++) {
-        const size_t count = lb_stream_cuts(&grid, t);
-        most = count > most ? count : most;
-    }
-    lb_stream_close(&grid);
-    return most;
+    return s->partial != LB_TYPE_OUT || (out->id != LB_F32 && out->id != LB_F16 && out->id != LB_BF16);
 }
 
 /* ---- groups -------------------------------------------------------------------------------------------------------------- */
+
+void lb_fit_groups_close(lb_fit_groups *g) {
+    free(g->group);
+    free(g->seen);
+    *g = (lb_fit_groups){0};
+}
+
+/* Whether the key is new; it is then kept. There is room for it. */
+static bool keep_key(lb_fit_groups *g, uint64_t key) {
+    const size_t mask = ((size_t)1 << g->seen_bits) - 1;
+    key = key ? key : 1;
+    for (size_t at = (size_t)key & mask;; at = (at + 1) & mask) {
+        if (g->seen[at] == key) return false;
+        if (g->seen[at]) continue;
+        g->seen[at] = key;
+        g->seen_count++;
+        return true;
+    }
+}
+
+static lb_status make_room(lb_fit_groups *g, lb_error *err) {
+    if (g->count == g->capacity) {
+        const size_t capacity = g->capacity ? 2 * g->capacity : 256;
+        lb_fit_group *grown = realloc(g->group, capacity * sizeof *grown);
+        if (!grown) return lb_fail(err, LB_E_MEMORY, "fit", "no memory for %zu candidates", capacity);
+        g->group = grown;
+        g->capacity = capacity;
+    }
+    if (g->seen && (g->seen_count + LB_FIT_VARIANTS) * 2 < (size_t)1 << g->seen_bits) return LB_OK;
+    lb_fit_groups next = *g;
+    next.seen_bits = g->seen ? g->seen_bits + 1 : 12;
+    next.seen_count = 0;
+    next.seen = calloc((size_t)1 << next.seen_bits, sizeof *next.seen);
+    if (!next.seen) return lb_fail(err, LB_E_MEMORY, "fit", "no memory for %zu candidates", g->seen_count);
+    for (size_t i = 0; g->seen && i < (size_t)1 << g->seen_bits; i++)
+        if (g->seen[i]) keep_key(&next, g->seen[i]);
+    free(g->seen);
+    *g = next;
+    return LB_OK;
+}
 
 typedef struct adding {
     lb_fit_groups *out;
     const lb_fit_case *x;
     const lb_unit *u;
-    size_t alike, first; /* groups of this unit begin here */
     lb_error *err;
 } adding;
 
-/* Every field that the base leaves open as `s` says, unless the unit cannot, or an earlier group computes the same. */
+/* One division of K and every way to add its parts, but for what an earlier candidate computes too. */
 static lb_status add(adding *w, lb_schedule s) {
     const lb_fit_case *x = w->x;
-    const size_t m = x->a.rows, n = x->b.cols, k = x->a.cols;
+    const lb_format *out = x->actual.format;
     lb_scheduled checked;
-    const lb_format *own = lb_format_row(w->u->d);
-    if (x->actual.format != own) s.out = x->actual.format;
+    lb_schedule variants[LB_FIT_VARIANTS];
+    unsigned number[LB_FIT_VARIANTS], count = 0;
+    uint64_t keys[LB_FIT_VARIANTS];
+    if (out->id != w->u->d) s.out = out;
     if (lb_scheduled_check(&checked, w->u, &s, &x->a, &x->b, x->c.codes ? &x->c : NULL, &x->actual, NULL, NULL) != LB_OK) return LB_OK;
-    uint64_t key;
-    size_t longest;
-    LB_TRY(schedule_key(&s, w->u->k, m, n, k, &key, &longest, w->err));
-    const bool from_c = x->c.codes && s.c_place == LB_C_FIRST;
-    const unsigned promote = from_c || s.promote < longest ? s.promote : 0; /* a part that is never promoted */
-    key = mix(mix(key, promote), (uint64_t)s.c_place);
-    for (size_t i = w->first; i < w->out->count; i++)
-        if (w->out->group[i].plan_key == key) return LB_OK;
-    if (w->out->count == w->out->capacity) {
-        const size_t capacity = w->out->capacity ? 2 * w->out->capacity : 256;
-        lb_fit_group *grown = realloc(w->out->group, capacity * sizeof *grown);
-        if (!grown) return lb_fail(w->err, LB_E_MEMORY, "fit", "no memory for %zu candidates", capacity);
-        w->out->group = grown;
-        w->out->capacity = capacity;
-    }
-    w->out->group[w->out->count++] = (lb_fit_group){w->u, w->alike, s, key, 0};
+    lb_fit_group g = {.u = w->u, .s = s, .parts = SIZE_MAX};
+    for (unsigned v = 0; v < LB_FIT_VARIANTS; v++)
+        if (lb_fit_variant(&g, out, v, &variants[count])) number[count++] = v;
+    LB_TRY(lb_fit_key(x, w->u, &s, variants, count, keys, &g.parts, w->err));
+    LB_TRY(make_room(w->out, w->err));
+    /* promotion alone is named even where a split computes the same: both are what kernels are written as */
+    const bool promotes = s.promote && s.promote < x->a.cols && g.parts == 1;
+    for (unsigned i = 0; i < count && (i == 0 || g.parts > 1); i++)
+        if (keep_key(w->out, keys[i]) || (promotes && keep_key(w->out, ~keys[i]))) g.alive |= UINT32_C(1) << number[i];
+    if (g.alive) w->out->group[w->out->count++] = g;
     return LB_OK;
 }
 
@@ -208,8 +172,8 @@ static lb_status add_stream_k(adding *w, lb_schedule s) {
     return LB_OK;
 }
 
-lb_status lb_fit_enumerate(lb_fit_groups *out, const lb_fit_case *x, const lb_unit *u, size_t alike, lb_error *err) {
-    adding w = {out, x, u, alike, out->count, err};
+lb_status lb_fit_enumerate(lb_fit_groups *out, const lb_fit_case *x, const lb_unit *u, lb_error *err) {
+    adding w = {out, x, u, err};
     lb_schedule s = *x->base;
     if (s.stream_k) return add_c(&w, &s);
     LB_TRY(add_tiles(&w, s, COUNT(splits)));
