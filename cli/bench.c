@@ -173,6 +173,32 @@ static void print_head(const bench_args *a, const bench_blas *blas) {
     printf("%-40s %-14s %9s %9s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "engine", "ratio", "size", "reps");
 }
 
+static json_t *against_json(const bench_rival *r) {
+    json_t *o = json_pack("{s:s, s:s}", "name", r->name, "what", r->what);
+    json_object_set_new(o, "gmac_s", number(r->gmac_s));
+    json_object_set_new(o, "why_not", r->why_not[0] ? json_string(r->why_not) : json_null());
+    return o;
+}
+
+static void print_json(const bench_args *a, const bench_blas *blas, json_t *rows, const bench_rival *rival) {
+    json_t *all = json_pack("{s:O, s:I, s:I}", "rows", rows, "size", (json_int_t)a->size, "threads", (json_int_t)a->threads);
+    json_object_set_new(all, "sgemm",
+                        blas->gemm ? json_pack("{s:s, s:s, s:s}", "core", blas->core, "taken_for", blas->taken_for, "config", blas->config)
+                                   : json_string(blas->why_not));
+    if (a->against) json_object_set_new(all, "against", against_json(rival));
+    json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+    puts("");
+    json_decref(all);
+    if (!blas->gemm) fprintf(stderr, "lastbit bench: no sgemm to compare with: %s\n", blas->why_not);
+}
+
+static void print_rival(const bench_rival *r) {
+    if (r->why_not[0])
+        printf("SKIP %s: %s\n", r->name, r->why_not);
+    else
+        printf("%-40s %-14s %9.4g  (%s)\n", r->name, "", r->gmac_s, r->what);
+}
+
 /* ---- the run ------------------------------------------------------------------------------------------------------------------ */
 
 static lb_status bench_unit(const bench_args *a, const lb_unit *u, bench_blas *blas, json_t *rows, lb_error *err) {
@@ -189,11 +215,8 @@ static lb_status bench_unit(const bench_args *a, const lb_unit *u, bench_blas *b
     return LB_OK;
 }
 
-static json_t *against_json(const bench_rival *r) {
-    json_t *o = json_pack("{s:s, s:s}", "name", r->name, "what", r->what);
-    json_object_set_new(o, "gmac_s", number(r->gmac_s));
-    json_object_set_new(o, "why_not", r->why_not[0] ? json_string(r->why_not) : json_null());
-    return o;
+static bool wanted(const bench_args *a, const lb_unit *u) {
+    return u->path != LB_PATH_NONE && (!a->units || strstr(u->name, a->units));
 }
 
 static int run(const bench_args *a) {
@@ -202,38 +225,26 @@ static int run(const bench_args *a) {
     json_t *rows = json_array();
     lb_status s = LB_OK;
     bool any = false;
+    bench_rival rival = {0};
+    for (size_t i = 0; !any && lb_unit_row(i); i++) any = wanted(a, lb_unit_row(i));
+    if (!any) return cli_usage_error("bench", "no unit that runs has \"%s\" in its name", a->units);
+    if (a->against && bench_against(a->against, &rival, &err) != LB_OK) return cli_error(&err);
     bench_open_blas(&blas, (int)a->threads, (size_t)a->size);
     if (!a->json) print_head(a, &blas);
     for (size_t i = 0; s == LB_OK && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);
-        if (u->path == LB_PATH_NONE || (a->units && !strstr(u->name, a->units))) continue;
+        if (!wanted(a, u)) continue;
         if (a->json) cli_progress(NULL, u->name, 0);
-        any = true;
         s = bench_unit(a, u, &blas, rows, &err);
     }
     if (a->json) cli_progress(NULL, "", 1);
-    bench_rival rival = {0};
-    if (s == LB_OK && any && a->against) s = bench_against(a->against, &rival, &err);
-    if (s == LB_OK && any && a->json) {
-        json_t *all = json_pack("{s:O, s:I, s:I}", "rows", rows, "size", (json_int_t)a->size, "threads", (json_int_t)a->threads);
-        json_object_set_new(all, "sgemm",
-                            blas.gemm ? json_pack("{s:s, s:s, s:s}", "core", blas.core, "taken_for", blas.taken_for, "config", blas.config)
-                                      : json_string(blas.why_not));
-        if (a->against) json_object_set_new(all, "against", against_json(&rival));
-        json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
-        puts("");
-        json_decref(all);
-        if (!blas.gemm) fprintf(stderr, "lastbit bench: no sgemm to compare with: %s\n", blas.why_not);
-    } else if (s == LB_OK && a->against) {
-        if (rival.why_not[0])
-            printf("SKIP %s: %s\n", rival.name, rival.why_not);
-        else
-            printf("%-40s %-14s %9.4g  (%s)\n", rival.name, "", rival.gmac_s, rival.what);
-    }
+    if (s == LB_OK && a->json)
+        print_json(a, &blas, rows, &rival);
+    else if (s == LB_OK && a->against)
+        print_rival(&rival);
     json_decref(rows);
     bench_close_blas(&blas);
-    if (s != LB_OK) return cli_error(&err);
-    return any ? CLI_OK : cli_usage_error("bench", "no unit that runs has \"%s\" in its name", a->units);
+    return s == LB_OK ? CLI_OK : cli_error(&err);
 }
 
 int cli_bench(int argc, char **argv) {

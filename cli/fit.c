@@ -21,7 +21,7 @@ typedef struct fit_args {
 
 /* ---- what is printed ------------------------------------------------------------------------------------------------------- */
 
-enum { SHOWN_ALIKE = 4 };
+enum { SHOWN_ALIKE = 4, MANY = 20 };
 
 static json_t *row_json(const lb_fit_row *r) {
     char text[LB_SCHEDULE_TEXT_SIZE];
@@ -67,17 +67,20 @@ static void print_text(const fit_args *a, const lb_fit *f, const lb_case *x, con
     printf("  reason     %s\n", f->reason);
     for (size_t i = 0; i < f->found_count && f->verdict == LB_PASS; i++) {
         lb_schedule_text(&f->found[i].schedule, text, sizeof text);
-        printf("  %-10s %s  %s\n", i ? "or" : "it is", f->found[i].unit.name, text);
-        print_alike(&f->found[i]);
+        printf("  %-10s %s  %s\n", i ? "or" : f->found_total > 1 ? "it may be" : "it is", f->found[i].unit.name, text);
+        if (i == 0 || strcmp(f->found[i].unit.name, f->found[i - 1].unit.name) != 0) print_alike(&f->found[i]);
     }
-    if (f->found_total > f->found_count) printf("             and %zu more: --most N\n", f->found_total - f->found_count);
+    const bool says = f->verdict == LB_PASS;
+    if (says && f->found_total > f->found_count) printf("             and %zu more: --most N\n", f->found_total - f->found_count);
+    if (f->found_total > MANY)
+        puts("  note       so many: the output rounds away what tells them apart; f32 out, a longer K or more elements tell more");
     if (f->has_best) {
         lb_schedule_text(&f->best.schedule, text, sizeof text);
         printf("  %-10s %s  %s: %llu of %llu elements (%.4g %%)\n", f->found_total ? "nearest" : "best", f->best.unit.name, text,
                (unsigned long long)f->best.same, (unsigned long long)f->best.compared,
                100 * (double)f->best.same / (double)f->best.compared);
     }
-    if (f->verdict != LB_PASS) return;
+    if (!says) return;
     lb_schedule_text(&f->found[0].schedule, text, sizeof text);
     printf("  again      lastbit gemm %s %s %s --schedule %s\n", f->found[0].unit.name, a->files[0], a->files[1], text);
 }
