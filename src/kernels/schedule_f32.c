@@ -102,9 +102,9 @@ static uint32_t narrowed(const lb_format *f, uint32_t magnitude) {
         code = shift_rne(magnitude + (uint32_t)offset, shift);
     } else {
         const int down = shift + 1 - target;
-        code = down > 25 || field == 0 ? 0 : shift_rne((magnitude & 0x7fffff) | 0x800000, down);
+        code = down > 24 || field == 0 ? 0 : shift_rne((magnitude & 0x7fffff) | 0x800000, down);
     }
-    return code < inf ? code : inf;
+    return code; /* a carry out of the largest finite value is Inf */
 }
 
 uint64_t lb_f32_code(const lb_format *f, float x, bool saturate) {
