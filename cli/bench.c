@@ -222,7 +222,6 @@ static bool wanted(const bench_args *a, const lb_unit *u) {
 static int run(const bench_args *a) {
     bench_blas blas;
     lb_error err = {0};
-    json_t *rows = json_array();
     lb_status s = LB_OK;
     bool any = false;
     bench_rival rival = {0};
@@ -230,6 +229,7 @@ static int run(const bench_args *a) {
     if (!any) return cli_usage_error("bench", "no unit that runs has \"%s\" in its name", a->units);
     if (a->against && bench_against(a->against, &rival, &err) != LB_OK) return cli_error(&err);
     bench_open_blas(&blas, (int)a->threads, (size_t)a->size);
+    json_t *rows = json_array();
     if (!a->json) print_head(a, &blas);
     for (size_t i = 0; s == LB_OK && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);

@@ -407,6 +407,17 @@ static void nan_comes_out_as_the_hardware_gives_it(void **state) {
         EXPECT_CODE(rows[i].line, one_dot(f16_unit, rows[i].schedule, a, b, 1, NULL), rows[i].want);
 }
 
+static void overflow_goes_to_inf_unless_it_saturates(void **state) {
+    (void)state;
+    const double a[2] = {60000, 60000}, b[2] = {1, 1};
+    EXPECT_CODE(__LINE__, one_dot(half_unit, "plain", a, b, 2, NULL), 0x7c00);
+    EXPECT_CODE(__LINE__, one_dot(half_unit, "saturate=1", a, b, 2, NULL), 0x7bff);
+    EXPECT_CODE(__LINE__, one_dot(f16_unit, "out=f16", a, b, 2, NULL), 0x7c00);
+    EXPECT_CODE(__LINE__, one_dot(f16_unit, "out=f16,saturate=1", a, b, 2, NULL), 0x7bff);
+    EXPECT_CODE(__LINE__, one_dot(f16_unit, "out=e4m3", a, b, 2, NULL), 0x7f);
+    EXPECT_CODE(__LINE__, one_dot(f16_unit, "out=e4m3,saturate=1,alpha=-1", a, b, 2, NULL), 0xfe);
+}
+
 static void batches_strides_and_transposed_operands_are_each_products_own(void **state) {
     (void)state;
     enum { M = 5, N = 6, K = 40, BATCH = 3 };
@@ -479,6 +490,7 @@ int main(void) {
         cmocka_unit_test(known_sums_come_out_as_worked_by_hand),
         cmocka_unit_test(blends_round_where_they_say),
         cmocka_unit_test(nan_comes_out_as_the_hardware_gives_it),
+        cmocka_unit_test(overflow_goes_to_inf_unless_it_saturates),
         cmocka_unit_test(batches_strides_and_transposed_operands_are_each_products_own),
         cmocka_unit_test(a_schedule_that_does_not_fit_is_refused_and_writes_nothing),
     };

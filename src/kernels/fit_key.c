@@ -66,9 +66,10 @@ static uint64_t added(uint64_t x, uint64_t y) {
     return x && y ? sum_of(x, y) : x ? x : y;
 }
 
-static uint64_t reduce_key(uint64_t *p, size_t n, const lb_schedule *s) {
+static uint64_t reduce_key(uint64_t *p, size_t n, const lb_unit *u, const lb_schedule *s) {
     if (n == 1) return p[0];
-    for (size_t i = 0; i < n; i++) p[i] = p[i] ? rounded(p[i], s->partial) : 0;
+    const bool holds = u->d == LB_F16 && !s->promote && s->partial == LB_TYPE_F16; /* such a part is an f16 already */
+    for (size_t i = 0; i < n && !holds; i++) p[i] = p[i] ? rounded(p[i], s->partial) : 0;
     if (s->reduce == LB_REDUCE_SLOTS) {
         const size_t h = (n + 1) / 2;
         uint64_t sum = p[n - 1];
@@ -100,7 +101,7 @@ static lb_status plan_keys(const lb_fit_case *x, const lb_k_plan *plan, const lb
     for (size_t p = 0; p < plan->parts; p++) parts[p] = part_key(plan, p, u, s, from_c && p == 0);
     for (size_t v = 0; v < count; v++) {
         for (size_t p = 0; p < plan->parts; p++) work[p] = parts[p];
-        keys[v] = reduce_key(work, plan->parts, &variants[v]);
+        keys[v] = reduce_key(work, plan->parts, u, &variants[v]);
     }
     free(parts);
     return LB_OK;
