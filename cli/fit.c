@@ -9,16 +9,16 @@
 
 enum { LISTED = 4 }; /* lines of each kind in the text form */
 
-static double share(uint64_t words, const lb_fit *f) {
+static double share(uint64_t words, const lb_recording_fit *f) {
     return f->words ? 100.0 * (double)words / (double)f->words : 0;
 }
 
 /* Nothing about the sum shows: any block length, width and rounding gives every word. */
-static bool is_vacuous(const lb_fit *f) {
+static bool is_vacuous(const lb_recording_fit *f) {
     return f->parameters[LB_CANDIDATE_terms].all && f->parameters[LB_CANDIDATE_frac_bits].all && f->parameters[LB_CANDIDATE_round].all;
 }
 
-static int verdict(const lb_fit *f) {
+static int verdict(const lb_recording_fit *f) {
     if (is_vacuous(f)) return CLI_UNPROVEN;
     return f->explain_count ? CLI_OK : CLI_FAIL;
 }
@@ -41,7 +41,7 @@ static bool same_edges(const lb_candidate *x, const lb_candidate *y) {
     return true;
 }
 
-static void print_parameter(const lb_fit *f, size_t i) {
+static void print_parameter(const lb_recording_fit *f, size_t i) {
     const lb_fit_parameter *p = &f->parameters[i];
     char values[256] = "", value[24];
     for (size_t v = 0; v < p->count && strlen(values) < 200; v++) {
@@ -60,11 +60,11 @@ static void print_parameter(const lb_fit *f, size_t i) {
     puts("");
 }
 
-static void print_named(const char *label, const lb_fit_named *list, size_t count, const lb_fit *f) {
+static void print_named(const char *label, const lb_fit_named *list, size_t count, const lb_recording_fit *f) {
     for (size_t i = 0; i < count; i++) printf("  %-14s %6.2f %%  %s\n", i ? "" : label, share(list[i].words, f), list[i].name);
 }
 
-static void print_fit(const lb_fit *f) {
+static void print_fit(const lb_recording_fit *f) {
     printf("%s %s\n", f->path, f->unit);
     if (is_vacuous(f))
         printf("UNPROVEN: every arithmetic that was tried gives all %llu words; these inputs tell nothing apart\n",
@@ -116,7 +116,7 @@ static json_t *named_json(const lb_fit_named *list, size_t count) {
     return rows;
 }
 
-static json_t *parameters_json(const lb_fit *f) {
+static json_t *parameters_json(const lb_recording_fit *f) {
     json_t *rows = json_array();
     for (size_t i = 0; i < LB_CANDIDATE_PARAMETERS; i++) {
         const lb_fit_parameter *p = &f->parameters[i];
@@ -130,7 +130,7 @@ static json_t *parameters_json(const lb_fit *f) {
     return rows;
 }
 
-static void print_json(const lb_fit *f) {
+static void print_json(const lb_recording_fit *f) {
     json_t *explain = json_array();
     for (size_t i = 0; i < f->explain_count; i++) json_array_append_new(explain, candidate_json(&f->explain[i].candidate, f->words));
     json_t *o = json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "path", f->path, "unit", f->unit, "words", (json_int_t)f->words,
@@ -165,7 +165,7 @@ int cli_fit(int argc, char **argv) {
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop && count == 0) code = cli_usage_error("fit", "no file given");
     for (int i = 0; args && !stop && i < count; i++) {
-        lb_fit *f = NULL;
+        lb_recording_fit *f = NULL;
         lb_error err = {0};
         const lb_status s = lb_fit_recording(args[i], cli_progress, NULL, &f, &err);
         cli_progress(NULL, "fit", 1);
@@ -178,7 +178,7 @@ int cli_fit(int argc, char **argv) {
             print_json(f);
         else
             print_fit(f);
-        lb_fit_close(f);
+        lb_recording_fit_close(f);
     }
     free(args);
     return code;

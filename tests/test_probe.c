@@ -174,7 +174,7 @@ static void write_recording(const char *path, const lb_unit *u, const lb_candida
     free(d);
 }
 
-static bool has_value(const lb_fit *f, size_t parameter, int value) {
+static bool has_value(const lb_recording_fit *f, size_t parameter, int value) {
     for (size_t i = 0; i < f->parameters[parameter].count; i++)
         if (f->parameters[parameter].values[i] == value) return true;
     return false;
@@ -198,7 +198,7 @@ static void a_hidden_parameter_is_found_in_what_it_answered(void **state) {
     for (size_t i = 0; i < sizeof hidden / sizeof hidden[0]; i++) {
         lb_unit u;
         lb_candidate x;
-        lb_fit *f;
+        lb_recording_fit *f;
         lb_error err;
         assert_int_equal(lb_unit_find(hidden[i].unit, &u, NULL), LB_OK);
         assert_int_equal(lb_candidate_of(&u, &x, NULL), LB_OK);
@@ -216,7 +216,7 @@ static void a_hidden_parameter_is_found_in_what_it_answered(void **state) {
         assert_true(f->best_other.words < f->words && p->has_next && p->next_words < f->words);
         for (size_t r = 0; r < f->row_count; r++) /* no row of the table is such a unit */
             if (strcmp(f->rows[r].name, u.name) == 0) assert_true(f->rows[r].words < f->words);
-        lb_fit_close(f);
+        lb_recording_fit_close(f);
     }
 }
 
@@ -224,7 +224,7 @@ static void what_nothing_explains_is_said(void **state) {
     (void)state;
     lb_unit u;
     lb_candidate x;
-    lb_fit *f;
+    lb_recording_fit *f;
     assert_int_equal(lb_unit_find(F16_F32, &u, NULL), LB_OK);
     assert_int_equal(lb_candidate_of(&u, &x, NULL), LB_OK);
     x.frac_bits = 18; /* not among what fit tries */
@@ -232,28 +232,28 @@ static void what_nothing_explains_is_said(void **state) {
     assert_int_equal(lb_fit_recording(in_folder("odd.safetensors"), NULL, NULL, &f, NULL), LB_OK);
     assert_int_equal(f->explain_count, 0);
     assert_true(f->best_other.words > 0 && f->best_other.words < f->words);
-    lb_fit_close(f);
+    lb_recording_fit_close(f);
 }
 
 static void sums_that_are_exact_tell_nothing_apart(void **state) {
     (void)state;
     lb_unit u;
     lb_candidate x;
-    lb_fit *f;
+    lb_recording_fit *f;
     assert_int_equal(lb_unit_find(F16_F32, &u, NULL), LB_OK);
     assert_int_equal(lb_candidate_of(&u, &x, NULL), LB_OK);
     write_recording(in_folder("exact.safetensors"), &u, &x, ROWS, LB_DIST_INTEGER, false);
     assert_int_equal(lb_fit_recording(in_folder("exact.safetensors"), NULL, NULL, &f, NULL), LB_OK);
     assert_true(f->parameters[LB_CANDIDATE_terms].all && f->parameters[LB_CANDIDATE_frac_bits].all &&
                 f->parameters[LB_CANDIDATE_round].all);
-    lb_fit_close(f);
+    lb_recording_fit_close(f);
 }
 
 static void what_is_no_answered_recording_is_refused(void **state) {
     (void)state;
     lb_unit u;
     lb_candidate x;
-    lb_fit *f;
+    lb_recording_fit *f;
     lb_error err;
     assert_int_equal(lb_unit_find(F16_F32, &u, NULL), LB_OK);
     assert_int_equal(lb_candidate_of(&u, &x, NULL), LB_OK);
@@ -300,7 +300,7 @@ static void a_request_that_is_answered_settles_its_question(void **state) {
     lb_unit u;
     lb_decision *d;
     lb_file *file;
-    lb_fit *f;
+    lb_recording_fit *f;
     lb_error err;
     assert_int_equal(lb_unit_find(BF16, &u, NULL), LB_OK);
     assert_int_equal(lb_decide(&u, SEED, 20000, &d, NULL), LB_OK);
@@ -331,7 +331,7 @@ static void a_request_that_is_answered_settles_its_question(void **state) {
     assert_false(has_value(f, LB_CANDIDATE_floor_exp, -132) || has_value(f, LB_CANDIDATE_floor_exp, LB_NO_FLOOR));
     assert_int_equal(f->parameters[LB_CANDIDATE_frac_bits].count, 1);
     assert_int_equal(f->parameters[LB_CANDIDATE_terms].count, 1);
-    lb_fit_close(f);
+    lb_recording_fit_close(f);
     lb_file_close(file);
     lb_decision_close(d);
     free(answers);
@@ -346,7 +346,7 @@ static void the_recordings_pin_what_was_published(void **state) {
     } rows[] = {{"a100_f16_f32", 0, 24}, {"h100_f16_f16", 16, 0}, {"v100_f16_f32", 4, 23}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char path[512];
-        lb_fit *f;
+        lb_recording_fit *f;
         snprintf(path, sizeof path, LB_SOURCE_DIR "/../shared/hwdata/%s.safetensors", rows[i].file);
         if (access(path, R_OK) != 0) {
             printf("SKIP fit of recordings: ../shared/hwdata is not beside this tree\n");
@@ -358,7 +358,7 @@ static void the_recordings_pin_what_was_published(void **state) {
         if (rows[i].terms) assert_true(terms->count == 1 && terms->values[0] == rows[i].terms);
         if (rows[i].frac_bits) assert_true(frac->count == 1 && frac->values[0] == rows[i].frac_bits);
         assert_false(terms->all || frac->all);
-        lb_fit_close(f);
+        lb_recording_fit_close(f);
     }
 }
 

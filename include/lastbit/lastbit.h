@@ -15,6 +15,7 @@
 #include "lastbit/refs.h"
 #include "lastbit/report.h"
 #include "lastbit/run.h"
+#include "lastbit/schedule.h"
 #include "lastbit/units.h"
 
 #endif

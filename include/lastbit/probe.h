@@ -83,7 +83,7 @@ typedef struct lb_fit_named {
     uint64_t words;
 } lb_fit_named;
 
-typedef struct lb_fit {
+typedef struct lb_recording_fit {
     char *path, *unit;
     uint64_t words, tried; /* in the recording; candidates */
     lb_fit_share *explain; /* [explain_count] candidates that give every word */
@@ -94,14 +94,14 @@ typedef struct lb_fit {
     size_t row_count;
     lb_fit_named *rules; /* [rule_count] plain rules that people guess: a chain of f32 FMAs, … */
     size_t rule_count;
-} lb_fit;
+} lb_recording_fit;
 
 /** Score every candidate on a dot/1 recording, or on a request that was answered.
  *  errors LB_E_FILE if it is no recording or has no answers, LB_E_FORMAT for formats without a truncated unit, LB_E_MEMORY
- *  memory *out is the caller's, lb_fit_close. threads pure */
-lb_status lb_fit_recording(const char *path, void (*progress)(void *user, const char *stage, double fraction), void *user, lb_fit **out,
-                           lb_error *err);
-void lb_fit_close(lb_fit *f); /* NULL is fine */
+ *  memory *out is the caller's, lb_recording_fit_close. threads pure */
+lb_status lb_fit_recording(const char *path, void (*progress)(void *user, const char *stage, double fraction), void *user,
+                           lb_recording_fit **out, lb_error *err);
+void lb_recording_fit_close(lb_recording_fit *f); /* NULL is fine */
 
 /* ---- decide: the inputs that tell candidates apart ------------------------------------------------------------------ */
 

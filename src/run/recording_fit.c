@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A recording explained: what a sweep of candidates found, the rows of the unit table, and the rules that people guess. */
 #include "base/try.h"
-#include "run/fit_recording.h"
+#include "run/fit_sweep.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,7 +46,7 @@ static const struct {
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-static lb_status score_rules(lb_fit *f, const lb_dots *x, lb_error *err) {
+static lb_status score_rules(lb_recording_fit *f, const lb_dots *x, lb_error *err) {
     f->rules = calloc(RULES + 1, sizeof *f->rules);
     if (!f->rules) return lb_fail(err, LB_E_MEMORY, f->path, "no memory");
     for (size_t r = 0; r < RULES; r++) {
@@ -73,7 +73,7 @@ static bool same_formats(const lb_unit *u, const lb_unit *v) {
     return u->a == v->a && u->b == v->b && u->c == v->c && u->d == v->d && lb_unit_dot(u, &zero, &zero, 1, 0, &d, &why) == LB_OK;
 }
 
-static lb_status score_rows(lb_fit *f, const lb_dots *x, lb_error *err) {
+static lb_status score_rows(lb_recording_fit *f, const lb_dots *x, lb_error *err) {
     size_t rows = 0;
     while (lb_unit_row(rows)) rows++;
     f->rows = calloc(rows + 1, sizeof *f->rows);
@@ -103,7 +103,7 @@ static bool has_value(const lb_fit_parameter *p, int value) {
     return false;
 }
 
-static lb_status describe_parameter(lb_fit *f, const lb_sweep *s, size_t parameter, lb_error *err) {
+static lb_status describe_parameter(lb_recording_fit *f, const lb_sweep *s, size_t parameter, lb_error *err) {
     lb_fit_parameter *p = &f->parameters[parameter];
     int *tried;
     const size_t count = lb_sweep_values(s, parameter, &tried);
@@ -131,7 +131,7 @@ static lb_status describe_parameter(lb_fit *f, const lb_sweep *s, size_t paramet
     return LB_OK;
 }
 
-static lb_status collect(lb_fit *f, const lb_sweep *s, lb_error *err) {
+static lb_status collect(lb_recording_fit *f, const lb_sweep *s, lb_error *err) {
     f->words = s->x->n;
     f->tried = s->count;
     f->explain = calloc(s->count + 1, sizeof *f->explain);
@@ -148,7 +148,7 @@ static lb_status collect(lb_fit *f, const lb_sweep *s, lb_error *err) {
     return LB_OK;
 }
 
-static lb_status fit_dots(lb_fit *f, lb_dots *x, const lb_file *file, lb_sweep *s, lb_error *err) {
+static lb_status fit_dots(lb_recording_fit *f, lb_dots *x, const lb_file *file, lb_sweep *s, lb_error *err) {
     lb_candidate row;
     LB_TRY(lb_dots_load(x, file, err));
     if (x->n == 0 || x->k == 0) return lb_fail(err, LB_E_FILE, f->path, "no dots in it");
@@ -164,7 +164,7 @@ static lb_status fit_dots(lb_fit *f, lb_dots *x, const lb_file *file, lb_sweep *
     return score_rules(f, x, err);
 }
 
-static lb_status fit_file(lb_fit *f, const lb_file *file, lb_sweep *s, lb_error *err) {
+static lb_status fit_file(lb_recording_fit *f, const lb_file *file, lb_sweep *s, lb_error *err) {
     const char *kind, *name;
     lb_dots x = {0};
     LB_TRY(lb_dots_metadata(file, "lastbit.recording", &kind, err));
@@ -177,12 +177,12 @@ static lb_status fit_file(lb_fit *f, const lb_file *file, lb_sweep *s, lb_error 
     return status;
 }
 
-lb_status lb_fit_recording(const char *path, void (*progress)(void *user, const char *stage, double fraction), void *user, lb_fit **out,
-                           lb_error *err) {
+lb_status lb_fit_recording(const char *path, void (*progress)(void *user, const char *stage, double fraction), void *user,
+                           lb_recording_fit **out, lb_error *err) {
     lb_file *file = NULL;
     lb_sweep s = {.progress = progress, .user = user};
     *out = NULL;
-    lb_fit *f = calloc(1, sizeof *f);
+    lb_recording_fit *f = calloc(1, sizeof *f);
     if (f) f->path = strdup(path);
     lb_status status = f && f->path ? lb_file_open(&file, path, NULL, err) : lb_fail(err, LB_E_MEMORY, path, "no memory");
     if (status == LB_OK) status = fit_file(f, file, &s, err);
@@ -191,7 +191,7 @@ lb_status lb_fit_recording(const char *path, void (*progress)(void *user, const 
     if (status == LB_OK)
         *out = f;
     else
-        lb_fit_close(f);
+        lb_recording_fit_close(f);
     return status;
 }
 
@@ -200,7 +200,7 @@ static void named_free(lb_fit_named *list, size_t count) {
     free(list);
 }
 
-void lb_fit_close(lb_fit *f) {
+void lb_recording_fit_close(lb_recording_fit *f) {
     if (!f) return;
     for (size_t i = 0; i < LB_CANDIDATE_PARAMETERS; i++) free(f->parameters[i].values);
     named_free(f->rows, f->row_count);

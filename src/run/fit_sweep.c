@@ -2,7 +2,7 @@
 /* Which arithmetic explains a recording. All candidates are scored on its first dots; then the leaders (who matched, and the best for
  * each value of each parameter) on all of them. Two rounds: first what shapes every result, then what only edges show. */
 #include "base/try.h"
-#include "run/fit_recording.h"
+#include "run/fit_sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

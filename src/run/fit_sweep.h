@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Internal: a sweep of candidates over a recording. */
-#ifndef LB_RUN_FIT_RECORDING_H
-#define LB_RUN_FIT_RECORDING_H
+#ifndef LB_RUN_FIT_SWEEP_H
+#define LB_RUN_FIT_SWEEP_H
 
 #include "run/candidate.h"
 #include "run/dots.h"
