@@ -111,6 +111,7 @@ int cli_grade(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_mma(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_units(int argc, char **argv);

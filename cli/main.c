@@ -10,6 +10,7 @@ static const cli_command commands[] = {
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
+    {"capture", cli_capture, "record the matrix units of this machine's GPU"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"units", cli_units, "list the matrix instructions"},
