@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct capture_args {
-    const char *units, *output;
+    const char *units, *kind, *output;
     uint64_t device, dots, seed;
     bool request, list, json, resume, ptx;
 } capture_args;
@@ -57,9 +57,10 @@ static lb_unit *chosen_units(const char *pattern, size_t *count) {
     return units;
 }
 
-static void capture_one(lb_capture *c, const lb_unit *u, tally *t) {
+static void capture_one(lb_capture *c, const lb_unit *u, const char *only, tally *t) {
     lb_error err;
     for (int kind = 0; kind < LB_CAPTURE_KIND_COUNT && !t->lost; kind++) {
+        if (only && strcmp(only, lb_capture_kind_name((lb_capture_kind)kind)) != 0) continue;
         lb_capture_result r;
         const lb_status s = lb_capture_unit(c, u, (lb_capture_kind)kind, &r, &err);
         if (s == LB_OK)
@@ -70,7 +71,7 @@ static void capture_one(lb_capture *c, const lb_unit *u, tally *t) {
     }
 }
 
-static void capture_units(lb_capture *c, const lb_unit *units, size_t count, tally *t) {
+static void capture_units(lb_capture *c, const lb_unit *units, size_t count, const char *kind, tally *t) {
     lb_error first = {0};
     size_t can = 0;
     for (size_t i = 0; i < count && !t->lost; i++) {
@@ -81,7 +82,7 @@ static void capture_units(lb_capture *c, const lb_unit *units, size_t count, tal
         }
         can++;
         cli_progress(NULL, "capture", (double)i / (double)count);
-        capture_one(c, &units[i], t);
+        capture_one(c, &units[i], kind, t);
     }
     cli_progress(NULL, "capture", 1);
     if (!can && !t->lost) fail(t, &first);
@@ -155,7 +156,7 @@ static int capture(const capture_args *a, char **args, int count, const char *co
         if (a->request)
             capture_requests(c, args, count, &t);
         else
-            capture_units(c, units, unit_count, &t);
+            capture_units(c, units, unit_count, a->kind, &t);
         if (t.made + t.there)
             printf("%s: %llu recordings, %llu words; %llu were there, %llu failed\n", lb_capture_device(c), (unsigned long long)t.made,
                    (unsigned long long)t.words, (unsigned long long)t.there, (unsigned long long)t.failed);
@@ -165,7 +166,14 @@ static int capture(const capture_args *a, char **args, int count, const char *co
     return t.code;
 }
 
+static bool is_kind(const char *name) {
+    int kind = 0;
+    while (kind < LB_CAPTURE_KIND_COUNT && strcmp(name, lb_capture_kind_name((lb_capture_kind)kind)) != 0) kind++;
+    return kind < LB_CAPTURE_KIND_COUNT;
+}
+
 static const char *wrong(const capture_args *a, int count) {
+    if (a->kind && !is_kind(a->kind)) return "a kind is directed, dots, chain, tiles or gemm";
     if (a->request && !count) return "--request takes files";
     if (!a->request && count) return "a file needs --request";
     if (a->request && a->units) return "--units and --request exclude each other: a request names its unit";
@@ -179,6 +187,7 @@ int cli_capture(int argc, char **argv) {
     capture_args a = {.seed = 1};
     const cli_option options[] = {
         {"units", 0, CLI_TEXT, &a.units, "PART", "only units with this in their names, or this unit"},
+        {"kind", 0, CLI_TEXT, &a.kind, "KIND", "only recordings of this kind: directed, dots, chain, tiles or gemm"},
         {"request", 0, CLI_FLAG, &a.request, NULL, "answer the requests FILE… (recordings without outputs)"},
         {"output", 'o', CLI_TEXT, &a.output, "FOLDER", "where the recordings go"},
         {"list", 0, CLI_FLAG, &a.list, NULL, "list which units this GPU's recordings can be made of, and why not of others"},
