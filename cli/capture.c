@@ -17,7 +17,7 @@ typedef struct capture_args {
 typedef struct tally {
     uint64_t made, there, failed, words;
     int code;  /* of the exit: a wrong call or file comes before what the driver would not do */
-    bool lost; /* the GPU: nothing more can be had from it */
+    bool over; /* nothing more can be had: the GPU or the folder is lost */
 } tally;
 
 static void fail(tally *t, const lb_error *err) {
@@ -26,7 +26,7 @@ static void fail(tally *t, const lb_error *err) {
     cli_progress(NULL, "capture", 1);
     cli_error(err);
     if (t->code != CLI_USAGE) t->code = code;
-    t->lost = err->status == LB_E_DEVICE || err->status == LB_E_MEMORY;
+    t->over = err->status == LB_E_DEVICE || err->status == LB_E_MEMORY;
     t->failed++;
 }
 
@@ -59,7 +59,7 @@ static lb_unit *chosen_units(const char *pattern, size_t *count) {
 
 static void capture_one(lb_capture *c, const lb_unit *u, const char *only, tally *t) {
     lb_error err;
-    for (int kind = 0; kind < LB_CAPTURE_KIND_COUNT && !t->lost; kind++) {
+    for (int kind = 0; kind < LB_CAPTURE_KIND_COUNT && !t->over; kind++) {
         if (only && strcmp(only, lb_capture_kind_name((lb_capture_kind)kind)) != 0) continue;
         lb_capture_result r;
         const lb_status s = lb_capture_unit(c, u, (lb_capture_kind)kind, &r, &err);
@@ -68,13 +68,14 @@ static void capture_one(lb_capture *c, const lb_unit *u, const char *only, tally
         else
             fail(t, &err);
         if (s == LB_E_UNAVAILABLE) return; /* the driver does not compile it: once is enough */
+        if (s != LB_OK) t->over = true;    /* what cannot be written now cannot be written for the next unit */
     }
 }
 
 static void capture_units(lb_capture *c, const lb_unit *units, size_t count, const char *kind, tally *t) {
     lb_error first = {0};
     size_t can = 0;
-    for (size_t i = 0; i < count && !t->lost; i++) {
+    for (size_t i = 0; i < count && !t->over; i++) {
         lb_error err;
         if (lb_capture_can(c, &units[i], &err) != LB_OK) {
             if (!first.status) first = err;
@@ -85,11 +86,11 @@ static void capture_units(lb_capture *c, const lb_unit *units, size_t count, con
         capture_one(c, &units[i], kind, t);
     }
     cli_progress(NULL, "capture", 1);
-    if (!can && !t->lost) fail(t, &first);
+    if (!can && !t->over) fail(t, &first);
 }
 
 static void capture_requests(lb_capture *c, char **files, int count, tally *t) {
-    for (int i = 0; i < count && !t->lost; i++) {
+    for (int i = 0; i < count && !t->over; i++) {
         lb_capture_result r;
         lb_error err;
         if (lb_capture_request(c, files[i], &r, &err) == LB_OK)

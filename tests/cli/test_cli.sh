@@ -105,7 +105,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma replay gen judge units formats contracts backends; do
+for command in check grade gemm mma replay capture gen judge units formats contracts backends; do
     expect $LINENO 0 out '--help' $command --help
 done
 
