@@ -141,6 +141,14 @@ class lb_dist(IntEnum):
     SPECIAL = 5
 
 
+class lb_capture_kind(IntEnum):
+    DIRECTED = 0
+    DOTS = 1
+    CHAIN = 2
+    TILES = 3
+    GEMM = 4
+
+
 class lb_run_end(IntEnum):
     DONE = 0
     FAILED = 1
@@ -341,6 +349,26 @@ class lb_case(Structure):
         ("b_transposed", c_bool),
         ("out", POINTER(lb_format)),
         ("seed", c_uint64),
+    ]
+
+
+class lb_capture_options(Structure):
+    _fields_ = [
+        ("device", c_int),
+        ("folder", c_char_p),
+        ("dots", c_size_t),
+        ("seed", c_uint64),
+        ("resume", c_bool),
+        ("command", c_char_p),
+    ]
+
+
+class lb_capture_result(Structure):
+    _fields_ = [
+        ("path", c_char * 4096),
+        ("outputs", c_uint64),
+        ("there", c_bool),
+        ("seconds", c_double),
     ]
 
 
@@ -573,6 +601,15 @@ FUNCTIONS = {
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),
+    "lb_capture_open": (c_int, [POINTER(c_void_p), POINTER(lb_capture_options), POINTER(lb_error)]),
+    "lb_capture_close": (None, [c_void_p]),
+    "lb_capture_device": (c_char_p, [c_void_p]),
+    "lb_capture_can": (c_int, [c_void_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_capture_kind_name": (c_char_p, [c_int]),
+    "lb_capture_kind_text": (c_char_p, [c_int]),
+    "lb_capture_unit": (c_int, [c_void_p, POINTER(lb_unit), c_int, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_request": (c_int, [c_void_p, c_char_p, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_ptx": (c_int, [POINTER(lb_unit), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_row": (POINTER(lb_contract), [c_size_t]),
     "lb_contract_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_floor": (c_double, [POINTER(lb_contract), c_double, c_double]),
@@ -595,9 +632,13 @@ FUNCTIONS = {
     "lb_file_tensor": (POINTER(lb_tensor), [c_void_p, c_size_t]),
     "lb_file_find": (POINTER(lb_tensor), [c_void_p, c_char_p]),
     "lb_file_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "lb_file_metadata_key": (c_char_p, [c_void_p, c_size_t]),
     "lb_file_path": (c_char_p, [c_void_p]),
     "lb_safetensors_write": (c_int, [c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
     "lb_npy_write": (c_int, [c_char_p, POINTER(lb_tensor), POINTER(lb_error)]),
+    "lb_safetensors_begin": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_put": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_end": (c_int, [c_void_p, c_bool, POINTER(lb_error)]),
     "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_operand_close": (None, [POINTER(lb_operand)]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
