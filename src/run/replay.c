@@ -17,22 +17,6 @@ typedef struct replayed {
     void *model; /* codes of d, as many as there are outputs */
 } replayed;
 
-/* What the model gives for dot i: K steps of the unit, chained through c. */
-static lb_status model_dot(const lb_recording *x, size_t i, uint32_t *d, lb_error *err) {
-    enum { MAX_K = 256 };
-    uint32_t a[MAX_K], b[MAX_K], acc = (uint32_t)lb_mat_code(&x->c.mat, 0, i);
-    for (size_t k = 0; k < x->k; k += x->unit.k) {
-        const size_t count = x->k - k < x->unit.k ? x->k - k : x->unit.k;
-        for (size_t p = 0; p < count; p++) {
-            a[p] = (uint32_t)lb_mat_code(&x->a.mat, i, k + p);
-            b[p] = (uint32_t)lb_mat_code(&x->b.mat, i, k + p);
-        }
-        LB_TRY(lb_unit_dot(&x->unit, a, b, count, acc, &acc, err));
-    }
-    *d = acc;
-    return LB_OK;
-}
-
 /* ---- what is not exercised ----------------------------------------------------------------------------------------- */
 
 enum {
@@ -108,11 +92,14 @@ static void describe_coverage(lb_record *r, const lb_recording *x) {
 
 /* ---- the replay ---------------------------------------------------------------------------------------------------- */
 
+/* Each dot is a product of one element, in K steps of the unit, chained through c. */
 static lb_status model_dots(const lb_recording *x, lb_mat *model, lb_error *err) {
     for (size_t i = 0; i < x->n; i++) {
-        uint32_t d;
-        LB_TRY(model_dot(x, i, &d, err));
-        lb_store_code(lb_mat_at(model, 0, i), model->format->bytes, d);
+        const lb_mat a = lb_mat_of(x->a.mat.format, lb_mat_at(&x->a.mat, i, 0), 1, x->k);
+        const lb_mat b = lb_mat_of(x->b.mat.format, lb_mat_at(&x->b.mat, i, 0), x->k, 1);
+        const lb_mat c = lb_mat_of(x->c.mat.format, lb_mat_at(&x->c.mat, 0, i), 1, 1);
+        lb_mat d = lb_mat_of(model->format, lb_mat_at(model, 0, i), 1, 1);
+        LB_TRY(lb_unit_gemm(&x->unit, &a, &b, &c, &d, err));
     }
     return LB_OK;
 }
