@@ -187,6 +187,7 @@ static int version_of(const lb_unit *u) {
     const bool fp8 = lb_format_row(u->a)->bits == 8 && lb_format_row(u->a)->special != LB_SPECIAL_INT && has_instruction(u, "mma");
     if (fp8 && version < 84) version = 84;
     if (fp8 && (u->k == 16 || u->d == LB_F16) && version < 87) version = 87;
+    if (has_instruction(u, "wgmma") && u->a != u->b && lb_format_row(u->d)->special == LB_SPECIAL_INT && version < 84) version = 84;
     if (u->a == LB_B1 && version < 71) version = strstr(u->name, ".and") ? 71 : 70;
     return version;
 }
