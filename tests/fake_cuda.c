@@ -5,7 +5,7 @@
  *
  *   LASTBIT_FAKE_CC    compute capability, "9.0"
  *   LASTBIT_FAKE_FAIL  comma-separated: "17" fails the 17th call, "cuInit" each of that name, "cuInit:2" the second
- *   LASTBIT_FAKE_LIE   comma-separated: unnamed, none, null-memory, null-function, null-text, flaky, unwritten
+ *   LASTBIT_FAKE_LIE   comma-separated: unnamed, none, null-memory, null-function, null-text, flaky, unwritten, refuses, refuses-second
  *   fake_calls(), fake_live(), fake_reset(): calls so far; contexts, modules and buffers that nobody released; back to zero */
 #include "lastbit/units.h"
 
@@ -206,8 +206,10 @@ static bool unit_of_ptx(const char *ptx, module *m) {
 
 ENTRY(cuModuleLoadDataEx, (void **out, const void *image, unsigned count, int *options, void **values)) {
     ENTER();
+    static unsigned loads;
+    const bool refuses = lies("refuses") || (++loads == 2 && lies("refuses-second"));
     module *m = calloc(1, sizeof *m);
-    if (m && unit_of_ptx(image, m)) {
+    if (m && !refuses && unit_of_ptx(image, m)) {
         *out = m;
         live++;
         return 0;

@@ -85,6 +85,11 @@ static uint64_t replay_passes(const char *path, bool is_open) {
     return words;
 }
 
+/* The whole product, which takes the longest, of one unit in eight. */
+static bool is_taken(lb_capture_kind kind, size_t unit_number) {
+    return kind != LB_CAPTURE_DIRECTED && (kind != LB_CAPTURE_GEMM || unit_number % 8 == 0);
+}
+
 static void recordings_of_every_unit_replay_word_for_word(void **state) {
     (void)state;
     static const char *const capabilities[] = {"7.0", "7.5", "8.0", "8.9", "9.0", "10.0", "12.0"};
@@ -92,12 +97,13 @@ static void recordings_of_every_unit_replay_word_for_word(void **state) {
     size_t units = 0;
     for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++) {
         tell(capabilities[i], "", "");
-        lb_capture *c = opened(40);
+        lb_capture *c = opened(24);
         for (size_t row = 0; lb_unit_row(row); row++) {
             const lb_unit *u = lb_unit_row(row);
             if (lb_capture_can(c, u, NULL) != LB_OK) continue;
             units++;
-            for (int kind = LB_CAPTURE_DOTS; kind < LB_CAPTURE_KIND_COUNT; kind++) {
+            for (int kind = 0; kind < LB_CAPTURE_KIND_COUNT; kind++) {
+                if (!is_taken((lb_capture_kind)kind, units)) continue;
                 lb_capture_result r;
                 lb_error err = {0};
                 if (lb_capture_unit(c, u, (lb_capture_kind)kind, &r, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
@@ -264,7 +270,9 @@ static void a_driver_that_lies_is_caught(void **state) {
         {__LINE__, "", "unwritten", "two runs of the same inputs differ", LB_E_DEVICE},
         {__LINE__, "cuMemAlloc_v2", "null-text", "cuMemAlloc_v2: an error without a name (719): the driver says no more", LB_E_DEVICE},
         {__LINE__, "cuMemAlloc_v2,cuGetErrorName,cuGetErrorString", "", "cuMemAlloc_v2: an error without a name (719)", LB_E_DEVICE},
-        {__LINE__, "cuModuleLoadDataEx", "", "cuModuleLoadDataEx: CUDA_ERROR_LAUNCH_FAILED", LB_E_UNAVAILABLE},
+        {__LINE__, "cuModuleLoadDataEx", "", "cuModuleLoadDataEx: CUDA_ERROR_LAUNCH_FAILED", LB_E_DEVICE},
+        {__LINE__, "", "refuses", "CUDA_ERROR_INVALID_PTX (218): as the fake was told: ptxas application ptx input, line 1; fatal",
+         LB_E_UNAVAILABLE},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         lb_error err = {0};

@@ -92,12 +92,13 @@ while :; do
 done
 same $LINENO "calls that were made to fail" "$([[ $calls -gt 25 ]] && echo many)" many
 LASTBIT_FAKE_LIE=flaky expect $LINENO 3 err 'two runs of the same inputs differ' --units $unit -o y
+LASTBIT_FAKE_LIE=refuses expect $LINENO 3 err "$unit: CUDA driver: cuModuleLoadDataEx: .*fatal : no such unit" --units $unit -o y
 LASTBIT_FAKE_FAIL=cuModuleLoadDataEx expect $LINENO 3 err "$unit: CUDA driver: cuModuleLoadDataEx: " --units $unit -o y
 same $LINENO "failures leave nothing" "$(files y)" 0
 
 # ---- one unit that the driver does not compile does not lose the others
 code=0
-LASTBIT_FAKE_FAIL=cuModuleLoadDataEx:2 "$lastbit" capture --units sm_90/mma.m16n8k16.f32 --kind tiles -o some >out 2>err </dev/null || code=$?
+LASTBIT_FAKE_LIE=refuses-second "$lastbit" capture --units sm_90/mma.m16n8k16.f32 --kind tiles -o some >out 2>err </dev/null || code=$?
 same $LINENO "exit" $code 3
 same $LINENO "lines" "$(wc -l <err)" 1
 same $LINENO "the others are there" "$(files some)" "$(($("$lastbit" units sm_90/mma.m16n8k16.f32 | wc -l) - 2))"

@@ -52,12 +52,17 @@ open(sys.argv[1], "wb").write(data)
 P
 expect $LINENO 1 '^  sm_75_mma.m16n8k8.f32.f16.f16.f32.dots.safetensors$' "${small[@]}" -o "$work/bent"
 
+# wgmma has a step of its own
+LASTBIT_FAKE_CC=9.0 expect $LINENO 0 '^wgmma .*: [1-9][0-9]* recordings' --dots 16 --wide 0 -o "$work/hopper"
+
 # nothing to record
 LASTBIT_CUDA_DRIVER=$work/absent.so expect $LINENO 3 'no NVIDIA driver on this machine' -o "$work/none"
 LASTBIT_FAKE_LIE=none expect $LINENO 3 'CUDA_ERROR_NO_DEVICE' -o "$work/none"
-LASTBIT_FAKE_FAIL=cuModuleLoadDataEx expect $LINENO 3 '^on_gpu: nothing was recorded$' -o "$work/none"
+LASTBIT_FAKE_LIE=refuses expect $LINENO 3 '^on_gpu: nothing was recorded$' -o "$work/none"
 LASTBIT_FAKE_FAIL=cuLaunchKernel expect $LINENO 3 'unspecified launch failure' -o "$work/none"
 expect $LINENO 3 'SKIP list: of 0 s none are left' --seconds 0 -o "$work/none"
+LASTBIT_FAKE_LIE=refuses-second expect $LINENO 1 '^  lastbit: .*CUDA_ERROR_INVALID_PTX' "${small[@]}" -o "$work/some"
+so $LINENO "one unit that is refused does not lose the others" test "$(find "$work/some" -name '*.safetensors' | wc -l)" -eq 15
 so $LINENO "where nothing was recorded there are no recordings" test -z "$(find "$work/none" -name '*.safetensors*' 2>/dev/null)"
 expect $LINENO 2 'usage: tools/on_gpu' --bogus 1
 expect $LINENO 2 'usage: tools/on_gpu' -o

@@ -18,6 +18,9 @@ typedef unsigned long long cu_address;
 enum {
     CU_SUCCESS = 0,
     CU_ERROR_NO_DEVICE = 100,
+    CU_ERROR_INVALID_IMAGE = 200, /* from here … */
+    CU_ERROR_LAST_OF_JIT = 229,   /* … to here: about what was to be compiled, not about the device */
+    CU_ERROR_INVALID_SOURCE = 300,
     CU_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_COMPUTE_CAPABILITY_MINOR = 76,
     CU_JIT_ERROR_LOG_BUFFER = 5,
@@ -168,8 +171,9 @@ lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cu
     cu_result code = cu->cuModuleLoadDataEx(&out->module, ptx, 2, options, values);
     first_line(log, sizeof log);
     if (code != CU_SUCCESS) {
+        const bool refused = (code >= CU_ERROR_INVALID_IMAGE && code <= CU_ERROR_LAST_OF_JIT) || code == CU_ERROR_INVALID_SOURCE;
         out->module = NULL;
-        return driver_error(cu, LB_E_UNAVAILABLE, "cuModuleLoadDataEx", code, log, err);
+        return driver_error(cu, refused ? LB_E_UNAVAILABLE : LB_E_DEVICE, "cuModuleLoadDataEx", code, log, err);
     }
     code = cu->cuModuleGetFunction(&out->function, out->module, entry);
     lb_status s = LB_OK;
