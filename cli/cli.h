@@ -138,6 +138,7 @@ int cli_mma(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_fit(int argc, char **argv);
 int cli_decide(int argc, char **argv);
+int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);

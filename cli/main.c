@@ -13,6 +13,7 @@ static const cli_command commands[] = {
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
     {"fit", cli_fit, "which arithmetic explains a recording"},
     {"decide", cli_decide, "the smallest inputs that tell a unit from what it could be instead"},
+    {"capture", cli_capture, "record the matrix units of this machine's GPU"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},

@@ -18,7 +18,7 @@ void lb_sweep_free(lb_sweep *s) {
 
 static lb_status multiply(lb_sweep *s, int order, lb_error *err) {
     const lb_candidate way = {.order = order};
-    const lb_dots *x = s->x;
+    const lb_recording *x = s->x;
     const size_t n = x->n, k = x->k, step = x->unit.k;
     s->frac[order] = lb_candidate_frac(&way, &x->unit);
     s->p[order] = calloc(n * s->k_padded + 1, sizeof *s->p[order]);

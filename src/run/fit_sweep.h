@@ -4,7 +4,7 @@
 #define LB_RUN_FIT_SWEEP_H
 
 #include "run/candidate.h"
-#include "run/dots.h"
+#include "run/recording.h"
 
 typedef struct lb_scored {
     lb_candidate candidate;
@@ -14,7 +14,7 @@ typedef struct lb_scored {
 } lb_scored;
 
 typedef struct lb_sweep {
-    const lb_dots *x;
+    const lb_recording *x;
     size_t screen;              /* dots that every candidate is scored on */
     lb_candidate_product *p[2]; /* [order]: [n][k_padded] in slot order */
     int frac[2];                /* fraction bits of a product, by order */

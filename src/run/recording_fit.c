@@ -10,7 +10,7 @@
 /* ---- rules that people guess ---------------------------------------------------------------------------------------- */
 
 /* c + sum a b as a chain of f32 FMAs, rounded to d after every `block` products. */
-static uint32_t fma_chain(const lb_dots *x, size_t i, size_t block) {
+static uint32_t fma_chain(const lb_recording *x, size_t i, size_t block) {
     const lb_format *f32 = lb_format_row(LB_F32), *d = x->d.mat.format;
     float acc = (float)lb_to_double(x->c.mat.format, lb_mat_code(&x->c.mat, 0, i));
     for (size_t p = 0; p < x->k; p++) {
@@ -22,7 +22,7 @@ static uint32_t fma_chain(const lb_dots *x, size_t i, size_t block) {
 }
 
 /* The products in a balanced f32 tree, then c. */
-static uint32_t tree(const lb_dots *x, size_t i, size_t width) {
+static uint32_t tree(const lb_recording *x, size_t i, size_t width) {
     float sums[256];
     size_t n = x->k < 256 ? x->k : 256;
     (void)width;
@@ -37,7 +37,7 @@ static uint32_t tree(const lb_dots *x, size_t i, size_t width) {
 
 static const struct {
     const char *name;
-    uint32_t (*dot)(const lb_dots *x, size_t i, size_t block);
+    uint32_t (*dot)(const lb_recording *x, size_t i, size_t block);
     size_t block;
 } rules[] = {
     {"f32 FMA chain, rounded once", fma_chain, SIZE_MAX},   {"f32 FMA chain, rounded every 16", fma_chain, 16},
@@ -46,7 +46,7 @@ static const struct {
 };
 enum { RULES = sizeof rules / sizeof rules[0] };
 
-static lb_status score_rules(lb_recording_fit *f, const lb_dots *x, lb_error *err) {
+static lb_status score_rules(lb_recording_fit *f, const lb_recording *x, lb_error *err) {
     f->rules = calloc(RULES + 1, sizeof *f->rules);
     if (!f->rules) return lb_fail(err, LB_E_MEMORY, f->path, "no memory");
     for (size_t r = 0; r < RULES; r++) {
@@ -62,6 +62,16 @@ static lb_status score_rules(lb_recording_fit *f, const lb_dots *x, lb_error *er
 
 /* ---- rows of the unit table ------------------------------------------------------------------------------------------ */
 
+/* What unit u gives for dot i: its K steps, chained through c. */
+static lb_status model_word(const lb_recording *x, const lb_unit *u, size_t i, uint32_t *d, lb_error *err) {
+    const lb_mat a = lb_mat_of(x->a.mat.format, lb_mat_at(&x->a.mat, i, 0), 1, x->k);
+    const lb_mat b = lb_mat_of(x->b.mat.format, lb_mat_at(&x->b.mat, i, 0), x->k, 1);
+    const lb_mat c = lb_mat_of(x->c.mat.format, lb_mat_at(&x->c.mat, 0, i), 1, 1);
+    lb_mat out = lb_mat_of(lb_format_row(u->d), d, 1, 1);
+    *d = 0;
+    return lb_unit_gemm(u, &a, &b, &c, &out, err);
+}
+
 static int named_by_words(const void *p, const void *q) {
     const lb_fit_named *x = p, *y = q;
     return x->words < y->words ? 1 : x->words > y->words ? -1 : strcmp(x->name, y->name);
@@ -73,7 +83,7 @@ static bool same_formats(const lb_unit *u, const lb_unit *v) {
     return u->a == v->a && u->b == v->b && u->c == v->c && u->d == v->d && lb_unit_dot(u, &zero, &zero, 1, 0, &d, &why) == LB_OK;
 }
 
-static lb_status score_rows(lb_recording_fit *f, const lb_dots *x, lb_error *err) {
+static lb_status score_rows(lb_recording_fit *f, const lb_recording *x, lb_error *err) {
     size_t rows = 0;
     while (lb_unit_row(rows)) rows++;
     f->rows = calloc(rows + 1, sizeof *f->rows);
@@ -87,7 +97,7 @@ static lb_status score_rows(lb_recording_fit *f, const lb_dots *x, lb_error *err
         f->row_count++;
         for (size_t i = 0; i < x->n; i++) {
             uint32_t d;
-            LB_TRY(lb_dots_model(x, u, i, &d, err));
+            LB_TRY(model_word(x, u, i, &d, err));
             to->words += d == lb_mat_code(&x->d.mat, 0, i);
         }
     }
@@ -148,9 +158,11 @@ static lb_status collect(lb_recording_fit *f, const lb_sweep *s, lb_error *err) 
     return LB_OK;
 }
 
-static lb_status fit_dots(lb_recording_fit *f, lb_dots *x, const lb_file *file, lb_sweep *s, lb_error *err) {
+static lb_status fit_dots(lb_recording_fit *f, lb_recording *x, const lb_file *file, lb_sweep *s, lb_error *err) {
     lb_candidate row;
-    LB_TRY(lb_dots_load(x, file, err));
+    if (!lb_file_find(file, "d") && lb_file_metadata(file, "lastbit.request"))
+        return lb_fail(err, LB_E_FILE, f->path, "a request that nobody answered yet: `lastbit capture --request` on that GPU does");
+    LB_TRY(lb_recording_load(x, file, true, err));
     if (x->n == 0 || x->k == 0) return lb_fail(err, LB_E_FILE, f->path, "no dots in it");
     if (lb_candidate_of(&x->unit, &row, NULL) != LB_OK)
         row = (lb_candidate){.terms = x->unit.k, .frac_bits = 24, .out_bits = lb_format_row(x->unit.d)->man_bits, .floor_exp = LB_NO_FLOOR};
@@ -165,15 +177,16 @@ static lb_status fit_dots(lb_recording_fit *f, lb_dots *x, const lb_file *file, 
 }
 
 static lb_status fit_file(lb_recording_fit *f, const lb_file *file, lb_sweep *s, lb_error *err) {
-    const char *kind, *name;
-    lb_dots x = {0};
-    LB_TRY(lb_dots_metadata(file, "lastbit.recording", &kind, err));
-    if (strcmp(kind, "dot/1") != 0) return lb_fail(err, LB_E_FILE, f->path, "recording of kind \"%s\"; fit reads dot/1", kind);
-    LB_TRY(lb_dots_metadata(file, "unit", &name, err));
+    const char *name;
+    lb_recording x = {0};
+    LB_TRY(lb_recording_kind(file, &x.gemm, err));
+    if (x.gemm)
+        return lb_fail(err, LB_E_FILE, f->path, "a recording of whole products; fit reads dot/1 (`lastbit fit-schedule` reads products)");
+    LB_TRY(lb_recording_text(file, "unit", &name, err));
     LB_TRY(lb_unit_find(name, &x.unit, err));
     f->unit = strdup(x.unit.name);
     const lb_status status = f->unit ? fit_dots(f, &x, file, s, err) : lb_fail(err, LB_E_MEMORY, f->path, "no memory");
-    lb_dots_close(&x);
+    lb_recording_close(&x);
     return status;
 }
 

@@ -4,11 +4,18 @@
 #include "base/try.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
-#include "run/dots.h"
+#include "run/recording.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A recording, and what the model gives for it. */
+typedef struct replayed {
+    lb_recording r;
+    void *model; /* codes of d, as many as there are outputs */
+} replayed;
 
 /* ---- what is not exercised ----------------------------------------------------------------------------------------- */
 
@@ -49,7 +56,7 @@ static unsigned class_bits(lb_class c) {
     return c == LB_NAN ? SAW_NAN : c == LB_INF ? SAW_INF : 0;
 }
 
-static unsigned seen_in(const lb_dots *x, size_t i) {
+static unsigned seen_in(const lb_recording *x, size_t i) {
     const lb_mat *c = &x->c.mat, *d = &x->d.mat;
     const uint64_t cc = lb_mat_code(c, 0, i), dc = lb_mat_code(d, 0, i);
     const lb_class c_class = lb_code_class(c->format, cc), d_class = lb_code_class(d->format, dc);
@@ -67,7 +74,7 @@ static unsigned seen_in(const lb_dots *x, size_t i) {
     return seen;
 }
 
-static void describe_coverage(lb_record *r, const lb_dots *x) {
+static void describe_coverage(lb_record *r, const lb_recording *x) {
     unsigned seen = x->k > (size_t)x->unit.terms ? SAW_CHAIN : 0;
     for (size_t i = 0; i < x->n; i++) seen |= seen_in(x, i);
     lb_text t = {0};
@@ -85,58 +92,70 @@ static void describe_coverage(lb_record *r, const lb_dots *x) {
 
 /* ---- the replay ---------------------------------------------------------------------------------------------------- */
 
-/* The model's words for all dots, graded. */
-static lb_status grade_dots(lb_record *r, const lb_dots *x, void *words, lb_error *err) {
-    lb_mat model = lb_mat_of(x->d.mat.format, words, 1, x->n);
-    const double start = lb_seconds();
+/* Each dot is a product of one element, in K steps of the unit, chained through c. */
+static lb_status model_dots(const lb_recording *x, lb_mat *model, lb_error *err) {
     for (size_t i = 0; i < x->n; i++) {
-        uint32_t d;
-        LB_TRY(lb_dots_model(x, &x->unit, i, &d, err));
-        lb_store_code(lb_mat_at(&model, 0, i), model.format->bytes, d);
+        const lb_mat a = lb_mat_of(x->a.mat.format, lb_mat_at(&x->a.mat, i, 0), 1, x->k);
+        const lb_mat b = lb_mat_of(x->b.mat.format, lb_mat_at(&x->b.mat, i, 0), x->k, 1);
+        const lb_mat c = lb_mat_of(x->c.mat.format, lb_mat_at(&x->c.mat, 0, i), 1, 1);
+        lb_mat d = lb_mat_of(model->format, lb_mat_at(model, 0, i), 1, 1);
+        LB_TRY(lb_unit_gemm(&x->unit, &a, &b, &c, &d, err));
     }
-    r->seconds_model = lb_seconds() - start;
-    const lb_grade_input in = {.actual = x->d.mat, .reference = model, .exact = &model, .k = (double)x->k};
-    return lb_grade(&in, r, err);
+    return LB_OK;
 }
 
-static lb_status replay_dots(lb_record *r, lb_dots *x, const lb_file *f, lb_error *err) {
-    LB_TRY(lb_dots_load(x, f, err));
-    lb_record_text(&r->case_string, "op=dot unit=%s n=%zu k=%zu recording=%s", x->unit.name, x->n, x->k, lb_file_path(f));
-    void *words = malloc((x->n + 1) * (size_t)x->d.mat.format->bytes);
-    if (!words) return lb_fail(err, LB_E_MEMORY, lb_file_path(f), "no memory for %zu dots", x->n);
-    const lb_status s = grade_dots(r, x, words, err);
-    free(words);
-    if (s != LB_OK) return s;
-    describe_coverage(r, x);
+static lb_status replay_words(lb_record *r, replayed *x, const lb_file *f, lb_error *err) {
+    LB_TRY(lb_recording_load(&x->r, f, true, err));
+    const lb_mat *d = &x->r.d.mat;
+    x->model = malloc((x->r.n + 1) * (size_t)d->format->bytes);
+    if (!x->model) return lb_fail(err, LB_E_MEMORY, lb_file_path(f), "no memory for %zu words", x->r.n);
+    if (x->r.gemm)
+        lb_record_text(&r->case_string, "op=matmul unit=%s m=%zu n=%zu k=%zu recording=%s", x->r.unit.name, d->rows, d->cols, x->r.k,
+                       lb_file_path(f));
+    else
+        lb_record_text(&r->case_string, "op=dot unit=%s n=%zu k=%zu recording=%s", x->r.unit.name, x->r.n, x->r.k, lb_file_path(f));
+    const double start = lb_seconds();
+    lb_mat model = lb_mat_of(d->format, x->model, d->rows, d->cols);
+    if (x->r.gemm)
+        LB_TRY(lb_unit_gemm(&x->r.unit, &x->r.a.mat, &x->r.b.mat, &x->r.c.mat, &model, err));
+    else
+        LB_TRY(model_dots(&x->r, &model, err));
+    r->seconds_model = lb_seconds() - start;
+    const lb_grade_input in = {.actual = *d, .reference = model, .exact = &model, .k = (double)x->r.k};
+    LB_TRY(lb_grade(&in, r, err));
+    if (x->r.gemm)
+        lb_record_text(&r->coverage, "all");
+    else
+        describe_coverage(r, &x->r);
     return LB_OK;
 }
 
 static lb_status replay(lb_record *r, const lb_file *f, lb_error *err) {
-    const char *kind, *unit_name;
-    LB_TRY(lb_dots_metadata(f, "lastbit.recording", &kind, err));
+    const char *unit_name, *op;
+    replayed x = {0};
+    LB_TRY(lb_recording_kind(f, &x.r.gemm, err));
     lb_record_text(&r->on, "recording:%s", lb_file_path(f));
-    if (strcmp(kind, "dot/1") != 0)
-        return lb_fail(err, LB_E_FILE, lb_file_path(f), "recording of kind \"%s\"; this version replays dot/1", kind);
-    LB_TRY(lb_dots_metadata(f, "unit", &unit_name, err));
-    lb_record_text(&r->op, "dot");
-    lb_record_text(&r->case_string, "op=dot unit=%s recording=%s", unit_name, lb_file_path(f));
+    LB_TRY(lb_recording_text(f, "unit", &unit_name, err));
+    op = x.r.gemm ? "matmul" : "dot";
+    lb_record_text(&r->op, "%s", op);
+    lb_record_text(&r->case_string, "op=%s unit=%s recording=%s", op, unit_name, lb_file_path(f));
     const char *device = lb_file_metadata(f, "device");
     if (device) lb_record_text(&r->environment, "%s; recorded on %s", r->environment, device);
-    lb_dots x = {0};
     lb_error why = {0};
-    if (lb_unit_find(unit_name, &x.unit, &why) != LB_OK) {
+    if (lb_unit_find(unit_name, &x.r.unit, &why) != LB_OK) {
         r->verdict = LB_SKIP;
         lb_record_text(&r->reason, "unit %s is not modelled: %s", unit_name, why.message);
         return LB_OK;
     }
-    lb_describe_unit(r, &x.unit);
-    if (x.unit.path == LB_PATH_NONE) {
+    lb_describe_unit(r, &x.r.unit);
+    if (x.r.unit.path == LB_PATH_NONE) {
         r->verdict = LB_SKIP;
-        lb_record_text(&r->reason, "unit %s is open: %s", unit_name, x.unit.note);
+        lb_record_text(&r->reason, "unit %s is open: %s", unit_name, x.r.unit.note);
         return LB_OK;
     }
-    const lb_status s = replay_dots(r, &x, f, err);
-    lb_dots_close(&x);
+    const lb_status s = replay_words(r, &x, f, err);
+    lb_recording_close(&x.r);
+    free(x.model);
     return s;
 }
 

@@ -134,7 +134,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma fit-schedule replay fit decide gen judge fragment units formats contracts schedules backends bench; do
+for command in check grade gemm mma fit-schedule replay capture fit decide gen judge fragment units formats contracts schedules backends bench; do
     expect $LINENO 0 out '--help' $command --help
 done
 

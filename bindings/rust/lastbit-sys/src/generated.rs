@@ -55,7 +55,8 @@ pub const LB_I4: lb_format_id = 19;
 pub const LB_U4: lb_format_id = 20;
 pub const LB_B1: lb_format_id = 21;
 pub const LB_MXI8: lb_format_id = 22;
-pub const LB_FORMAT_COUNT: lb_format_id = 23;
+pub const LB_I32: lb_format_id = 23;
+pub const LB_FORMAT_COUNT: lb_format_id = 24;
 
 pub type lb_special = c_uint;
 pub const LB_SPECIAL_IEEE: lb_special = 0;
@@ -126,11 +127,32 @@ pub type lb_unit_path = c_uint;
 pub const LB_PATH_NONE: lb_unit_path = 0;
 pub const LB_PATH_TRUNCATED: lb_unit_path = 1;
 pub const LB_PATH_TWO_HALVES: lb_unit_path = 2;
+pub const LB_PATH_FMA_CHAIN: lb_unit_path = 3;
+pub const LB_PATH_EXACT: lb_unit_path = 4;
+pub const LB_PATH_PAIRWISE: lb_unit_path = 5;
+pub const LB_PATH_LATE_C: lb_unit_path = 6;
+pub const LB_PATH_LATE_C_SPLIT: lb_unit_path = 7;
+pub const LB_PATH_BLOCK_SCALED: lb_unit_path = 8;
+pub const LB_PATH_SPARSE: lb_unit_path = 9;
+pub const LB_PATH_INTEGER: lb_unit_path = 10;
+pub const LB_PATH_XOR_POPC: lb_unit_path = 11;
+pub const LB_PATH_AND_POPC: lb_unit_path = 12;
+pub const LB_PATH_ODD_FIRST: lb_unit_path = 13;
+pub const LB_PATH_TWO_CHAINS: lb_unit_path = 14;
+pub const LB_PATH_PAIR_ODD: lb_unit_path = 15;
+pub const LB_PATH_PAIR_FUSED: lb_unit_path = 16;
+pub const LB_PATH_COUNT: lb_unit_path = 17;
 
 pub type lb_unit_round = c_uint;
 pub const LB_UNIT_RZ_F32: lb_unit_round = 0;
 pub const LB_UNIT_RZ_E8M13: lb_unit_round = 1;
 pub const LB_UNIT_RNE_F16: lb_unit_round = 2;
+pub const LB_UNIT_RNE_F32: lb_unit_round = 3;
+pub const LB_UNIT_RNE_F64: lb_unit_round = 4;
+pub const LB_UNIT_ODD_F32: lb_unit_round = 5;
+pub const LB_UNIT_WRAP_I32: lb_unit_round = 6;
+pub const LB_UNIT_SATURATE_I32: lb_unit_round = 7;
+pub const LB_UNIT_ROUND_COUNT: lb_unit_round = 8;
 
 pub type lb_reference_mode = c_uint;
 pub const LB_REFERENCE_AUTO: lb_reference_mode = 0;
@@ -145,6 +167,31 @@ pub const LB_DIST_WIDE: lb_dist = 3;
 pub const LB_DIST_BITS: lb_dist = 4;
 pub const LB_DIST_SPECIAL: lb_dist = 5;
 pub const LB_DIST_COUNT: lb_dist = 6;
+
+pub type lb_capture_kind = c_uint;
+pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
+pub const LB_CAPTURE_DOTS: lb_capture_kind = 1;
+pub const LB_CAPTURE_CHAIN: lb_capture_kind = 2;
+pub const LB_CAPTURE_TILES: lb_capture_kind = 3;
+pub const LB_CAPTURE_GEMM: lb_capture_kind = 4;
+pub const LB_CAPTURE_KIND_COUNT: lb_capture_kind = 5;
+
+pub type lb_fragment_operand = c_uint;
+pub const LB_FRAGMENT_A: lb_fragment_operand = 0;
+pub const LB_FRAGMENT_B: lb_fragment_operand = 1;
+pub const LB_FRAGMENT_C: lb_fragment_operand = 2;
+pub const LB_FRAGMENT_D: lb_fragment_operand = 3;
+pub const LB_FRAGMENT_METADATA: lb_fragment_operand = 4;
+pub const LB_FRAGMENT_SCALE_A: lb_fragment_operand = 5;
+pub const LB_FRAGMENT_SCALE_B: lb_fragment_operand = 6;
+pub const LB_FRAGMENT_OPERAND_COUNT: lb_fragment_operand = 7;
+
+pub type lb_axis = c_uint;
+pub const LB_AXIS_ROW: lb_axis = 0;
+pub const LB_AXIS_COL: lb_axis = 1;
+pub const LB_AXIS_MATRIX: lb_axis = 2;
+pub const LB_AXIS_CHOSEN: lb_axis = 3;
+pub const LB_FRAGMENT_DIGITS: c_uint = 4;
 pub const LB_CANDIDATE_terms: c_uint = 0;
 pub const LB_CANDIDATE_frac_bits: c_uint = 1;
 pub const LB_CANDIDATE_align: c_uint = 2;
@@ -167,6 +214,59 @@ pub const LB_RUN_FAILED: lb_run_end = 1;
 pub const LB_RUN_CRASHED: lb_run_end = 2;
 pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
 
+pub type lb_k_order = c_uint;
+pub const LB_K_ASCENDING: lb_k_order = 0;
+pub const LB_K_DESCENDING: lb_k_order = 1;
+pub const LB_K_ORDER_COUNT: lb_k_order = 2;
+
+pub type lb_k_divide = c_uint;
+pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
+pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
+pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
+pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
+
+pub type lb_k_reduce = c_uint;
+pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
+pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
+pub const LB_REDUCE_TREE: lb_k_reduce = 2;
+pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
+pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+
+pub type lb_k_type = c_uint;
+pub const LB_TYPE_F32: lb_k_type = 0;
+pub const LB_TYPE_F16: lb_k_type = 1;
+pub const LB_TYPE_BF16: lb_k_type = 2;
+pub const LB_TYPE_OUT: lb_k_type = 3;
+pub const LB_TYPE_COUNT: lb_k_type = 4;
+
+pub type lb_k_ragged = c_uint;
+pub const LB_RAGGED_LAST: lb_k_ragged = 0;
+pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
+pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
+
+pub type lb_k_raster = c_uint;
+pub const LB_RASTER_N: lb_k_raster = 0;
+pub const LB_RASTER_M: lb_k_raster = 1;
+pub const LB_RASTER_COUNT: lb_k_raster = 2;
+
+pub type lb_c_place = c_uint;
+pub const LB_C_FIRST: lb_c_place = 0;
+pub const LB_C_LAST: lb_c_place = 1;
+pub const LB_C_PLACE_COUNT: lb_c_place = 2;
+
+pub type lb_blend = c_uint;
+pub const LB_BLEND_SEPARATE: lb_blend = 0;
+pub const LB_BLEND_FMA_X: lb_blend = 1;
+pub const LB_BLEND_FMA_C: lb_blend = 2;
+pub const LB_BLEND_COUNT: lb_blend = 3;
+
+pub type lb_activation = c_uint;
+pub const LB_ACTIVATION_NONE: lb_activation = 0;
+pub const LB_ACTIVATION_RELU: lb_activation = 1;
+pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_device {
@@ -175,7 +275,19 @@ pub struct lb_device {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_capture {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_file {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_writer {
     _private: [u8; 0],
 }
 
@@ -367,6 +479,18 @@ pub struct lb_unit {
     pub source: *const c_char,
     pub note: *const c_char,
     pub open: *const c_char,
+    pub scale: lb_format_id,
+    pub scale_block: c_int,
+    pub group: c_int,
+    pub sparse_group: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_unit_operands {
+    pub scale_a: *const lb_mat,
+    pub scale_b: *const lb_mat,
+    pub metadata: *const lb_mat,
 }
 
 #[repr(C)]
@@ -379,6 +503,26 @@ pub struct lb_case {
     pub b_transposed: bool,
     pub out: *const lb_format,
     pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_capture_options {
+    pub device: c_int,
+    pub folder: *const c_char,
+    pub dots: usize,
+    pub seed: u64,
+    pub resume: bool,
+    pub command: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_capture_result {
+    pub path: [c_char; 4096],
+    pub outputs: u64,
+    pub there: bool,
+    pub seconds: f64,
 }
 
 #[repr(C)]
@@ -441,6 +585,89 @@ pub struct lb_m16_diff {
     pub rms: f64,
     pub row_rms: *mut f64,
     pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_digit {
+    pub size: c_int,
+    pub axis: lb_axis,
+    pub step: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment_row {
+    pub instr: *const c_char,
+    pub only: *const c_char,
+    pub operand: lb_fragment_operand,
+    pub m: c_int,
+    pub n: c_int,
+    pub k: c_int,
+    pub in_bits: c_int,
+    pub own_bits: c_int,
+    pub lane: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub item: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment_selectors {
+    pub sparsity: c_int,
+    pub byte_id_a: c_int,
+    pub thread_id_a: c_int,
+    pub byte_id_b: c_int,
+    pub thread_id_b: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment {
+    pub operand: lb_fragment_operand,
+    pub format: *const lb_format,
+    pub matrices: c_int,
+    pub rows: c_int,
+    pub cols: c_int,
+    pub lanes: c_int,
+    pub items: c_int,
+    pub registers: c_int,
+    pub bits: c_int,
+    pub shift: c_int,
+    pub lane: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub item: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_slot {
+    pub lane: c_int,
+    pub reg: c_int,
+    pub element: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_place {
+    pub matrix: c_int,
+    pub row: c_int,
+    pub col: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_warp_options {
+    pub metadata: *const u32,
+    pub scale_a: *const u32,
+    pub scale_b: *const u32,
+    pub selectors: lb_fragment_selectors,
+    pub a: *const lb_mat,
+    pub b: *const lb_mat,
 }
 
 #[repr(C)]
@@ -543,7 +770,7 @@ pub struct lb_fit_named {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit {
+pub struct lb_recording_fit {
     pub path: *mut c_char,
     pub unit: *mut c_char,
     pub words: u64,
@@ -628,8 +855,86 @@ pub struct lb_block_options {
     pub max_outliers: usize,
 }
 
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule {
+    pub order: lb_k_order,
+    pub tile_k: c_uint,
+    pub split: c_uint,
+    pub stream_k: c_uint,
+    pub tile_m: c_uint,
+    pub tile_n: c_uint,
+    pub raster: lb_k_raster,
+    pub divide: lb_k_divide,
+    pub ragged: lb_k_ragged,
+    pub promote: c_uint,
+    pub reduce: lb_k_reduce,
+    pub partial: lb_k_type,
+    pub sum: lb_k_type,
+    pub c_place: lb_c_place,
+    pub scaled: bool,
+    pub alpha: f64,
+    pub beta: f64,
+    pub blend: lb_blend,
+    pub activation: lb_activation,
+    pub out: *const lb_format,
+    pub saturate: bool,
+    pub bias: *const lb_mat,
+    pub batch: usize,
+    pub a_step: isize,
+    pub b_step: isize,
+    pub c_step: isize,
+    pub d_step: isize,
+    pub bias_step: isize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule_named {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_options {
+    pub unit: *const lb_unit,
+    pub base: *const lb_schedule,
+    pub max_found: usize,
+    pub gemm: *const lb_gemm_options,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_row {
+    pub unit: lb_unit,
+    pub alike: usize,
+    pub schedule: lb_schedule,
+    pub same: u64,
+    pub compared: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit {
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub found: *mut lb_fit_row,
+    pub found_count: usize,
+    pub found_total: usize,
+    pub has_best: bool,
+    pub best: lb_fit_row,
+    pub tried: u64,
+    pub elements: u64,
+}
+
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_case, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_fit, lb_question, lb_decision, lb_run_report, lb_check_options, lb_block_options
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -717,6 +1022,8 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_records_exit(verdicts: *const lb_verdict, count: usize) -> c_int;
+    pub fn lb_unit_path_name(path: lb_unit_path) -> *const c_char;
+    pub fn lb_unit_round_name(round: lb_unit_round) -> *const c_char;
     pub fn lb_unit_row(i: usize) -> *const lb_unit;
     pub fn lb_unit_find(name: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_unit_dot(
@@ -734,6 +1041,32 @@ extern "C" {
         b: *const lb_mat,
         c: *const lb_mat,
         d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_dot_check(u: *const lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_gemm_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_mma_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_expand(
+        u: *const lb_unit,
+        compressed: *const lb_mat,
+        metadata: *const lb_mat,
+        dense: *mut lb_mat,
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_unit_mma(
@@ -778,6 +1111,26 @@ extern "C" {
     pub fn lb_device_name(d: *const lb_device) -> *const c_char;
     pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
     pub fn lb_device_close(d: *mut lb_device);
+    pub fn lb_capture_open(out: *mut *mut lb_capture, options: *const lb_capture_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_capture_close(c: *mut lb_capture);
+    pub fn lb_capture_device(c: *const lb_capture) -> *const c_char;
+    pub fn lb_capture_can(c: *const lb_capture, u: *const lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_capture_kind_name(kind: lb_capture_kind) -> *const c_char;
+    pub fn lb_capture_kind_text(kind: lb_capture_kind) -> *const c_char;
+    pub fn lb_capture_unit(
+        c: *mut lb_capture,
+        u: *const lb_unit,
+        kind: lb_capture_kind,
+        out: *mut lb_capture_result,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_capture_request(
+        c: *mut lb_capture,
+        path: *const c_char,
+        out: *mut lb_capture_result,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_capture_ptx(u: *const lb_unit, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_contract_row(i: usize) -> *const lb_contract;
     pub fn lb_contract_find(name: *const c_char, out: *mut *const lb_contract, err: *mut lb_error) -> lb_status;
     pub fn lb_contract_floor(c: *const lb_contract, k: f64, row_rms: f64) -> f64;
@@ -796,6 +1149,40 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_m16_diff_free(d: *mut lb_m16_diff);
+    pub fn lb_fragment_operand_name(operand: lb_fragment_operand) -> *const c_char;
+    pub fn lb_fragment_row_at(i: usize) -> *const lb_fragment_row;
+    pub fn lb_fragment_of(
+        u: *const lb_unit,
+        operand: lb_fragment_operand,
+        selectors: *const lb_fragment_selectors,
+        out: *mut lb_fragment,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fragment_place(f: *const lb_fragment, slot: lb_slot, out: *mut lb_place) -> bool;
+    pub fn lb_fragment_slot(f: *const lb_fragment, place: lb_place, out: *mut lb_slot) -> bool;
+    pub fn lb_fragment_gather(
+        f: *const lb_fragment,
+        regs: *const u32,
+        matrix: c_int,
+        out: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fragment_scatter(
+        f: *const lb_fragment,
+        matrix: c_int,
+        r#in: *const lb_mat,
+        regs: *mut u32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_warp_mma(
+        u: *const lb_unit,
+        a: *const u32,
+        b: *const u32,
+        c: *const u32,
+        d: *mut u32,
+        options: *const lb_warp_options,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_gemm(
         u: *const lb_unit,
         a: *const lb_mat,
@@ -829,6 +1216,7 @@ extern "C" {
     pub fn lb_file_tensor(f: *const lb_file, i: usize) -> *const lb_tensor;
     pub fn lb_file_find(f: *const lb_file, name: *const c_char) -> *const lb_tensor;
     pub fn lb_file_metadata(f: *const lb_file, key: *const c_char) -> *const c_char;
+    pub fn lb_file_metadata_key(f: *const lb_file, i: usize) -> *const c_char;
     pub fn lb_file_path(f: *const lb_file) -> *const c_char;
     pub fn lb_safetensors_write(
         path: *const c_char,
@@ -839,6 +1227,24 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_npy_write(path: *const c_char, t: *const lb_tensor, err: *mut lb_error) -> lb_status;
+    pub fn lb_safetensors_begin(
+        out: *mut *mut lb_writer,
+        path: *const c_char,
+        tensors: *const lb_tensor,
+        count: usize,
+        metadata: *const *const c_char,
+        metadata_count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_safetensors_put(
+        w: *mut lb_writer,
+        tensor: usize,
+        offset: usize,
+        bytes: *const c_void,
+        count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_safetensors_end(w: *mut lb_writer, keep: bool, err: *mut lb_error) -> lb_status;
     pub fn lb_operand_open(
         out: *mut lb_operand,
         spec: *const c_char,
@@ -867,10 +1273,10 @@ extern "C" {
         path: *const c_char,
         progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
         user: *mut c_void,
-        out: *mut *mut lb_fit,
+        out: *mut *mut lb_recording_fit,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_recording_fit_close(f: *mut lb_recording_fit);
     pub fn lb_decide(u: *const lb_unit, seed: u64, tries: u64, out: *mut *mut lb_decision, err: *mut lb_error) -> lb_status;
     pub fn lb_decision_close(d: *mut lb_decision);
     pub fn lb_decision_write(d: *const lb_decision, path: *const c_char, err: *mut lb_error) -> lb_status;
@@ -915,4 +1321,29 @@ extern "C" {
     pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
     pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
     pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_gemm_scheduled(
+        u: *const lb_unit,
+        s: *const lb_schedule,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
+    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
+    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
+    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
+    pub fn lb_fit_schedule(
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        actual: *const lb_mat,
+        o: *const lb_fit_options,
+        out: *mut lb_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
 }
