@@ -36,7 +36,7 @@ static lb_status pack(const lb_unit *u, lb_format_id format, const lb_mat *m, si
     return LB_OK;
 }
 
-static lb_status check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err) {
+lb_status lb_unit_check(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err) {
     const struct {
         const char *name;
         const lb_mat *m;
@@ -59,7 +59,7 @@ static lb_status check_operands(const lb_unit *u, const lb_mat *a, const lb_mat 
 lb_status lb_unit_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
     lb_engine g;
     lb_status s = lb_engine_of(u, &g, err);
-    if (s == LB_OK) s = check_operands(u, a, b, c, d, err);
+    if (s == LB_OK) s = lb_unit_check(u, a, b, c, d, err);
     if (s != LB_OK) return s;
     const size_t steps = a->cols / u->k + (a->cols % u->k != 0), k_padded = steps * u->k;
     const lb_mat b_lines = lb_mat_transposed(*b);

@@ -28,6 +28,9 @@ typedef struct lb_engine {
 /* errors LB_E_UNAVAILABLE for an open row; LB_E_FORMAT, LB_E_ARG for parameters that the engine cannot hold */
 lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err);
 
+/* errors LB_E_FORMAT, LB_E_SHAPE: operands of a product that are not those of the unit, or do not fit; c may be NULL */
+lb_status lb_unit_check(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err);
+
 /* One K step over g->k terms in slot order; `special` says that a or b may hold NaN or Inf. */
 uint32_t lb_engine_step(const lb_engine *g, const lb_term *a, const lb_term *b, uint32_t c, bool special);
 
