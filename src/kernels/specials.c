@@ -2,8 +2,8 @@
 /* NaN and Inf by their positions. The kernels take them as zeros; here the outputs that they reach are decided.
  *
  * Inf and NaN never leave an accumulator, so their order does not matter: a NaN, Inf times zero or Infs of both signs among all terms of
- * an output make a NaN, else an Inf stays. Only where the finite terms overflow to the other Inf does it matter which came first; the
- * engine says. */
+ * an output make a NaN, else an Inf stays. Only where the finite terms alone overflow to the other Inf, or to both and make a NaN, does it
+ * matter which came first; the engine says. */
 #include "kernels/job.h"
 
 #include "units/step.h"
@@ -115,7 +115,7 @@ lb_status lb_job_specials(const lb_job *job, const lb_panel *panel, size_t i, co
         if (panel->special[j] && !(flags[j] & LB_IS_NAN)) flags[j] |= of_column(job, panel, i, j);
         if (flags[j] == 0) continue;
         const float inf = flags[j] == LB_PLUS_INF ? INFINITY : flags[j] == LB_MINUS_INF ? -INFINITY : NAN;
-        if (isinf(inf) && values[j] == -inf) {
+        if (isinf(inf) && (values[j] == -inf || isnan(values[j]))) {
             const lb_status s = by_engine(job, i, panel->column0 + (size_t)j, &values[j], err);
             if (s != LB_OK) return s;
         } else {

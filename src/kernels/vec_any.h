@@ -120,7 +120,7 @@ INLINE vf f_unless_inf(vf y, vf x) {
     return (vf)i_select(((vi)y & 0x7fffffff) == 0x7f800000, (vi)y, (vi)x);
 }
 INLINE vi i_max_if(vi y, vi e, vi low) {
-    return i_max(e, low & (y != 0));
+    return i_max(e, low & ((y & 0x7fffffff) != 0));
 }
 INLINE vf f_sticky(vf f, vi x, vi y) {
     return (vf)((vi)f | (1 & (x != y)));

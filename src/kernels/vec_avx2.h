@@ -99,7 +99,7 @@ INLINE vf f_unless_inf(vf y, vf x) {
     return f_select(_mm256_cmpeq_epi32(i_and(f_bits(y), i_set(0x7fffffff)), i_set(0x7f800000)), y, x);
 }
 INLINE vi i_max_if(vi y, vi e, vi low) {
-    return _mm256_max_epi32(e, _mm256_andnot_si256(_mm256_cmpeq_epi32(y, _mm256_setzero_si256()), low));
+    return _mm256_max_epi32(e, _mm256_andnot_si256(_mm256_cmpeq_epi32(i_add(y, y), _mm256_setzero_si256()), low));
 }
 INLINE vf f_sticky(vf f, vi x, vi y) {
     return i_float(i_or(f_bits(f), _mm256_andnot_si256(_mm256_cmpeq_epi32(x, y), i_set(1))));

@@ -91,17 +91,13 @@ INLINE vf i_convert_rz(vi x, bool nearest_mode) {
 INLINE vi f_max_abs(vi x, vf y) {
     return f_bits(_mm512_range_ps(i_float(x), y, 0xb));
 }
-/* x where y != 0, else 0; all bits */
-INLINE vi i_if(vi y, vi x) {
-    return _mm512_maskz_mov_epi32(_mm512_test_epi32_mask(y, y), x);
-}
 /* x where |y| is not Inf, else y */
 INLINE vf f_unless_inf(vf y, vf x) {
     return _mm512_mask_mov_ps(x, _mm512_fpclass_ps_mask(y, 0x18), y);
 }
-/* max(e, low) where y != 0 */
+/* max(e, low) where y is not a zero of either sign */
 INLINE vi i_max_if(vi y, vi e, vi low) {
-    return _mm512_mask_max_epi32(e, _mm512_test_epi32_mask(y, y), e, low);
+    return _mm512_mask_max_epi32(e, _mm512_test_epi32_mask(y, _mm512_set1_epi32(0x7fffffff)), e, low);
 }
 /* lowest bit set where x != y */
 INLINE vf f_sticky(vf f, vi x, vi y) {
