@@ -15,7 +15,7 @@ enum {
     ROWS = 1024,                /* most rows of a unit of work: c of a panel stays in the second cache */
     THREADS = 64,               /* their scratch stays within 64 MiB */
     ONE_THREAD = 1 << 19,       /* products of a call that is not worth a second thread */
-    PACKED = 2 * sizeof(float), /* bytes of a packed element of A */
+    PACKED = 3 * sizeof(float), /* most bytes of a packed element of A */
 };
 
 /* ---- memory: one block, carved -------------------------------------------------------------------------------- */
@@ -36,13 +36,14 @@ static void carve_shared(arena *m, lb_job *job) {
     job->rows = carve(m, rows * sizeof *job->rows);
     job->packed = carve(m, rows * job->k_padded * sizeof *job->packed);
     job->packed_exp = carve(m, rows * job->k_padded * sizeof *job->packed_exp);
+    job->packed_neg = carve(m, job->by_sign ? rows * job->k_padded * sizeof *job->packed_neg : 0);
 }
 
 static lb_scratch carve_scratch(arena *m, const lb_job *job) {
-    const size_t length = job->k_padded < (size_t)job->p->chunk ? job->k_padded : (size_t)job->p->chunk;
+    const size_t length = job->k_padded < (size_t)job->chunk ? job->k_padded : (size_t)job->chunk;
     const size_t rows = job->block_rows, panel = length * LB_NR;
     return (lb_scratch){.codes = carve(m, (size_t)LB_NR * length * sizeof(uint32_t)),
-                        .b = carve(m, panel * sizeof(float)),
+                        .b = carve(m, panel * sizeof(float) * (job->by_sign ? 2 : 1)),
                         .b_exp = carve(m, panel),
                         .wide_b = carve(m, panel * sizeof(double)),
                         .wide_b_exp = carve(m, panel * sizeof(int16_t)),
@@ -131,6 +132,12 @@ static double padded(size_t n) {
     return (double)(n - rest + (rest == 0 ? 0 : rest <= 16 ? 16 : LB_NR));
 }
 
+/* Positions of a chunk: its part of B fits in the first cache. */
+static int chunk_of(int k, bool by_sign) {
+    const int most = by_sign && k <= 64 ? 64 : k <= 128 ? 128 : LB_KC;
+    return most - most % k;
+}
+
 static void orient(lb_job *job, lb_plan *p, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *turned_c, const lb_mat *d) {
     const double m = (double)d->rows, n = (double)d->cols;
     job->swapped = n * padded(d->rows) < m * padded(d->cols);
@@ -155,6 +162,8 @@ lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_unit *u, cons
     lb_mat turned_c;
     lb_plan_of(u, &p);
     lb_job job = {.p = &p, .tiles = tiles, .wide_only = wide_only, .half_x = (126 - p.frac_bits) / 2};
+    job.by_sign = tiles->strip_by_sign && p.few_bits && !wide_only;
+    job.chunk = chunk_of(u->k, job.by_sign);
     job.k_padded = ceil_div(a->cols, u->k) * u->k;
     orient(&job, &p, a, b, c, &turned_c, d);
     if (job.k_padded > SIZE_MAX / 2 / PACKED / job.d.rows) return lb_fail(err, LB_E_MEMORY, u->name, "operands too large");

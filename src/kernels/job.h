@@ -26,17 +26,19 @@ typedef struct lb_job {
     bool swapped;    /* a is B transposed, b is A transposed, and so on */
     size_t k_padded;
     size_t block_rows; /* rows of a unit of work */
+    bool by_sign;      /* strip_by_sign for what is fast */
+    int chunk;         /* products of a chunk: a multiple of k */
     int half_x;        /* XA = lo of A + half_x; XB likewise with the rest */
     /* packed A: chunk after chunk, in each [rows][length] */
     float *packed;
-    uint32_t *packed_exp;
+    uint32_t *packed_exp, *packed_neg;
     lb_line *rows; /* [m] */
 } lb_job;
 
 /* What a thread works in. */
 typedef struct lb_scratch {
     uint32_t *codes; /* [LB_KC][LB_NR] */
-    float *b;        /* [LB_KC][LB_NR] */
+    float *b;        /* [LB_KC][LB_NR], by sign [LB_KC][2][LB_NR] */
     int8_t *b_exp;
     double *wide_b;
     int16_t *wide_b_exp;

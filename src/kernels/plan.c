@@ -82,7 +82,7 @@ void lb_plan_of(const lb_unit *u, lb_plan *p) {
     const double a_top = 2 - 1.0 / (1 << p->a.man), b_top = 2 - 1.0 / (1 << p->b.man);
     p->may_split = u->terms * a_top * b_top > room;
     p->sig_limit = room / (a_top > b_top ? a_top : b_top);
-    p->chunk = LB_KC - LB_KC % u->k;
+    p->few_bits = p->finish <= LB_FINISH_F16 && u->terms * a_top * b_top + 2 <= 0x1p23 / (double)(1 << u->frac_bits);
     p->span = 125 - u->frac_bits;
     for (size_t i = 0; i < u->k; i++) p->from[lb_unit_slot(u, i)] = (uint8_t)i;
 }

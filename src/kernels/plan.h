@@ -45,7 +45,7 @@ typedef struct lb_plan {
     bool c16;               /* c and d are f16 */
     bool may_split;         /* a block of this format can exceed int32 */
     double sig_limit;       /* a block whose significands of A add up to no more cannot */
-    int chunk;              /* products of a chunk: a multiple of k */
+    bool few_bits;          /* sums of a block need no more than the bits of an f32: see by_sign.h */
     int span;               /* most binades of A and B together that the fast path takes */
     uint8_t from[LB_KC];    /* [k] which product of a K step comes at a position */
     uint16_t widen[2][256]; /* of A, of B */

@@ -8,9 +8,10 @@
 
 /* One row of A against one panel of B over a chunk; c goes in and out. The pointers lie in the order that the tiles' packing made. */
 typedef struct lb_strip {
-    const float *a;        /* [length] a 2^-XA */
+    const float *a;        /* [length] a 2^-XA; by sign: |a| 2^-XA */
+    const uint32_t *a_neg; /* by sign: [length] LB_NR where a < 0, else 0 */
     const uint32_t *a_exp; /* [length] exponent byte, four times */
-    const float *b;        /* [length][LB_NR] b 2^-XB */
+    const float *b;        /* [length][LB_NR] b 2^-XB; by sign: [length][2][LB_NR] the positive ones, then minus the negative ones */
     const int8_t *b_exp;   /* [length][LB_NR] exponent bytes, permuted */
     float *c;              /* [LB_NR] scaled by 2^-X for RZ and E8M13; true values for the others */
     int columns;           /* in use: 1 to LB_NR */
@@ -43,16 +44,17 @@ typedef struct lb_tiles {
     /* Enter the rounding mode of this finish, whatever the caller's is; gives what leave() takes. */
     unsigned (*enter)(lb_finish finish);
     void (*leave)(unsigned saved);
-    /* codes [length], zero-extended -> a, a_exp; bytes are exponent - lo; seen->first of the first 64 */
+    /* codes [length], zero-extended -> a, a_exp, and a_neg if by sign; bytes are exponent - lo; seen->first of the first 64 */
     void (*pack_a)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int terms, float *a, uint32_t *a_exp,
-                   lb_seen *seen);
+                   uint32_t *a_neg, lb_seen *seen);
     /* codes [length][LB_NR] -> b, b_exp; bytes are exponent - lo + first; special [LB_NR] is or-ed */
-    void (*pack_b)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, float *b, int8_t *b_exp,
-                   uint32_t *special);
+    void (*pack_b)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, bool by_sign, float *b,
+                   int8_t *b_exp, uint32_t *special);
     void (*wide_a)(const lb_codes *f, const uint32_t *codes, int length, double *a, uint32_t *a_exp);
     void (*wide_b)(const lb_codes *f, const uint32_t *codes, int length, double *b, int16_t *b_exp);
     void (*strip)(const lb_strip *s, lb_finish finish);
     void (*wide)(const lb_wide_strip *s, lb_finish finish);
+    void (*strip_by_sign)(const lb_strip *s, lb_finish finish); /* for few_bits; NULL: there is none */
 } lb_tiles;
 
 #if defined(__x86_64__)

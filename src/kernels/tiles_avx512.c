@@ -6,6 +6,7 @@
 #include "kernels/vec_avx512.h"
 
 #include "kernels/fast_body.h"
+#include "kernels/by_sign.h"
 #include "kernels/wide_body.h"
 
 #include "kernels/pack_body.h"
@@ -18,5 +19,5 @@ static void leave(unsigned saved) {
     mode_leave_inline(saved);
 }
 
-const lb_tiles lb_tiles_avx512 = {enter, leave, pack_a, pack_b, pack_wide_a, pack_wide_b, run_strip, run_wide};
+const lb_tiles lb_tiles_avx512 = {enter, leave, pack_a, pack_b, pack_wide_a, pack_wide_b, run_strip, run_wide, run_by_sign};
 #endif

@@ -116,7 +116,7 @@ static void write_d(const lb_job *job, const lb_panel *panel, size_t i, const fl
 /* ---- the chain --------------------------------------------------------------------------------------------------- */
 
 static int chunk_length(const lb_job *job, size_t k0) {
-    return job->k_padded - k0 < (size_t)job->p->chunk ? (int)(job->k_padded - k0) : job->p->chunk;
+    return job->k_padded - k0 < (size_t)job->chunk ? (int)(job->k_padded - k0) : job->chunk;
 }
 
 static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int length, size_t row0, size_t rows, const lb_scratch *w) {
@@ -129,6 +129,7 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
         const size_t at = k0 * m + (row0 + r) * (size_t)length;
         const lb_strip s = {.a = job->packed + at,
                             .a_exp = job->packed_exp + at,
+                            .a_neg = job->by_sign ? job->packed_neg + at : NULL,
                             .b = w->b,
                             .b_exp = w->b_exp,
                             .c = w->c + r * LB_NR,
@@ -140,7 +141,10 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
                             .start = start,
                             .x = x,
                             .split = job->rows[row0 + r].split};
-        job->tiles->strip(&s, p->finish);
+        if (job->by_sign)
+            job->tiles->strip_by_sign(&s, p->finish);
+        else
+            job->tiles->strip(&s, p->finish);
     }
 }
 
@@ -173,7 +177,7 @@ static void look_at(const lb_job *job, lb_panel *panel, const lb_scratch *w) {
     panel->range = (lb_range){p->b.e_min, p->b.e_max};
     if (!p->b.narrow && !job->wide_only) {
         panel->range = (lb_range){1000, -1000};
-        for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)p->chunk) {
+        for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
             const int length = chunk_length(job, k0);
             lb_codes_panel(p, &p->b, &job->b, k0, length, panel->column0, w->codes);
             lb_codes_range(&p->b, w->codes, length * LB_NR, &panel->range);
@@ -215,11 +219,11 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     bool wide;
     look_at(job, panel, w);
     const bool fast = begin(job, panel, row0, rows, w, &wide);
-    for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)p->chunk) {
+    for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
         const int length = chunk_length(job, k0);
         if (k0) lb_codes_panel(p, &p->b, &job->b, k0, length, panel->column0, w->codes);
-        job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, w->b, w->b_exp,
-                           panel->special);
+        job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, job->by_sign, w->b,
+                           w->b_exp, panel->special);
         if (fast) run_fast(job, panel, k0, length, row0, rows, w);
         if (wide) run_wide(job, panel, k0, length, row0, rows, w);
     }
@@ -227,8 +231,8 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     lb_status s = LB_OK;
     for (size_t r = 0; s == LB_OK && r < rows; r++) {
         float *values = w->c + r * LB_NR;
-        if (w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16)
-            for (int j = 0; j < LB_NR; j++) values[j] = (float)((double)values[j] * ldexp(1, w->x[r]));
+        const double scale = w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16 ? ldexp(1, w->x[r]) : 1;
+        for (int j = 0; scale != 1 && j < LB_NR; j++) values[j] = (float)((double)values[j] * scale);
         s = lb_job_specials(job, panel, row0 + r, w->c_flags + r * LB_NR, values, err);
         write_d(job, panel, row0 + r, values);
     }
@@ -242,20 +246,20 @@ void lb_job_pack_row(const lb_job *job, size_t i) {
     *line = (lb_line){.range = {p->a.e_min, p->a.e_max}};
     if (!p->a.narrow && !job->wide_only) {
         line->range = (lb_range){1000, -1000};
-        for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)p->chunk) {
+        for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
             const int length = chunk_length(job, k0);
             lb_codes_row(p, &p->a, &job->a, i, k0, length, codes);
             lb_codes_range(&p->a, codes, length, &line->range);
         }
         if (line->range.lo > line->range.hi) line->range = (lb_range){0, 0};
     }
-    for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)p->chunk) {
+    for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
         const int length = chunk_length(job, k0);
         const size_t at = k0 * job->d.rows + i * (size_t)length;
         lb_seen seen;
         lb_codes_row(p, &p->a, &job->a, i, k0, length, codes);
         job->tiles->pack_a(&p->a, codes, length, line->range.lo, job->half_x, p->may_split ? p->terms : 0, job->packed + at,
-                           job->packed_exp + at, &seen);
+                           job->packed_exp + at, job->by_sign ? job->packed_neg + at : NULL, &seen);
         line->special = line->special || seen.special;
         line->split = line->split || (p->may_split && seen.sig_most > p->sig_limit);
         if (k0 == 0) line->first = seen.first & ((UINT64_C(2) << (p->terms - 1)) - 1);

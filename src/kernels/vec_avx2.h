@@ -29,6 +29,18 @@ INLINE vf f_mul(vf x, vf y) {
 INLINE vf f_add(vf x, vf y) {
     return _mm256_add_ps(x, y);
 }
+INLINE vf f_sub(vf x, vf y) {
+    return _mm256_sub_ps(x, y);
+}
+INLINE vf f_max(vf x, vf y) {
+    return _mm256_max_ps(x, y);
+}
+INLINE vf f_add_rz(vf x, vf y) {
+    return _mm256_add_ps(x, y);
+}
+INLINE vf f_fma_rz(vf x, vf y, vf z) {
+    return _mm256_fmadd_ps(x, y, z);
+}
 INLINE vi f_bits(vf x) {
     return _mm256_castps_si256(x);
 }

@@ -29,6 +29,18 @@ INLINE vf f_mul(vf x, vf y) {
 INLINE vf f_add(vf x, vf y) {
     return _mm512_add_round_ps(x, y, RN);
 }
+INLINE vf f_sub(vf x, vf y) {
+    return _mm512_sub_ps(x, y);
+}
+INLINE vf f_max(vf x, vf y) {
+    return _mm512_max_ps(x, y);
+}
+INLINE vf f_add_rz(vf x, vf y) {
+    return _mm512_add_round_ps(x, y, RZ);
+}
+INLINE vf f_fma_rz(vf x, vf y, vf z) {
+    return _mm512_fmadd_round_ps(x, y, z, RZ);
+}
 INLINE vi f_bits(vf x) {
     return _mm512_castps_si512(x);
 }
