@@ -25,6 +25,7 @@ typedef struct lb_job {
     bool wide_only;  /* the f64 path for everything */
     bool swapped;    /* a is B transposed, b is A transposed, and so on */
     size_t k_padded;
+    int log2_k;        /* of k_padded, rounded up */
     size_t block_rows; /* rows of a unit of work */
     bool by_sign;      /* strip_by_sign for what is fast */
     int chunk;         /* products of a chunk: a multiple of k */
@@ -53,7 +54,9 @@ typedef struct lb_scratch {
 typedef struct lb_panel {
     size_t column0;
     int columns;
+    int width; /* columns that are packed: 32 where 16 are enough, else LB_NR */
     lb_range range;
+    bool first_known;
     uint64_t first[LB_NR];   /* non-zero positions of the first block */
     uint32_t special[LB_NR]; /* ~0: the column holds NaN or Inf */
     bool any_special;

@@ -109,19 +109,19 @@ static void pack_a(const lb_codes *f, const uint32_t *codes, int length, int lo,
     if (terms) seen->sig_most = (double)most_significands(f, codes, length, terms) / (double)(1 << f->man);
 }
 
-static void pack_b(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, bool by_sign, float *b,
+static void pack_b(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, int width, bool by_sign, float *b,
                    int8_t *b_exp, uint32_t *special) {
     const reader r = reader_of(f, lo + half_x);
+    uint32_t bits[LB_NR], bytes[LB_NR] = {0}, words[LB_NR / 4];
     for (int t = 0; t < length; t++, codes += LB_NR, b += by_sign ? 2 * LB_NR : LB_NR, b_exp += LB_NR) {
-        uint32_t bits[LB_NR], bytes[LB_NR], words[LB_NR / 4];
-        for (int j = 0; j < LB_NR; j++) {
+        for (int j = 0; j < width; j++) {
             const element e = read_element(&r, codes[j]);
             bits[j] = e.bits;
             bytes[j] = exponent_byte(e, first - r.bias - lo);
             special[j] |= e.special;
         }
-        memcpy(b, bits, sizeof bits);
-        for (int j = 0; by_sign && j < LB_NR; j++) {
+        memcpy(b, bits, (size_t)width * sizeof *bits);
+        for (int j = 0; by_sign && j < width; j++) {
             b[LB_NR + j] = b[j] < 0 ? -b[j] : 0;
             b[j] = b[j] < 0 ? 0 : b[j];
         }

@@ -4,6 +4,8 @@
 
 #include "units/step.h"
 
+#include <string.h>
+
 static bool readable(const lb_format *f) {
     const bool plain = f->special == LB_SPECIAL_IEEE || f->special == LB_SPECIAL_NAN_TOP || f->special == LB_SPECIAL_NONE;
     return plain && f->sign_bits == 1 && f->exp_bits >= 2 && f->exp_bits <= 8 && f->man_bits >= 1 && f->man_bits <= 10;
@@ -52,10 +54,21 @@ static lb_finish finish_of(const lb_unit *u) {
     return f16 ? LB_FINISH_F16 : u->round == LB_UNIT_RZ_E8M13 ? LB_FINISH_E8M13 : LB_FINISH_RZ;
 }
 
-/* fp8 codes as f16 codes, which hold them exactly. */
+/* fp8 codes as f16 codes, which hold them exactly; subnormals become normal where f16 can. */
 static void widen_into(uint16_t out[256], const lb_format *f) {
-    const lb_format *f16 = lb_format_row(LB_F16);
-    for (unsigned code = 0; code < 256; code++) out[code] = (uint16_t)lb_encode(f16, lb_decode(f, code), NULL, NULL);
+    const lb_codes c = codes_of(f);
+    for (uint32_t mag = 0; mag <= c.mag_mask; mag++) {
+        uint32_t e = mag >> c.man, man = mag & ((UINT32_C(1) << c.man) - 1), code = 0;
+        if (e == 0) /* normalise: the leading one becomes the hidden bit */
+            for (e = 1; man && man >> c.man == 0 && (int)e + 15 > c.bias + 1; e--) man <<= 1;
+        else
+            man |= UINT32_C(1) << c.man;
+        const uint32_t field = e + 15 - (uint32_t)c.bias;
+        if (man) code = (field - 1) * 1024 + (man << (10 - c.man)); /* the hidden bit adds one to the field */
+        if (mag >= c.special) code = mag == c.inf ? 0x7c00 : 0x7e00;
+        out[mag] = (uint16_t)code;
+        out[mag | c.sign] = (uint16_t)(code | 0x8000);
+    }
 }
 
 void lb_plan_of(const lb_unit *u, lb_plan *p) {
@@ -67,7 +80,10 @@ void lb_plan_of(const lb_unit *u, lb_plan *p) {
     p->a.widen = p->b.widen = NULL;
     if (halves) {
         widen_into(p->widen[0], a);
-        widen_into(p->widen[1], b);
+        if (a == b)
+            memcpy(p->widen[1], p->widen[0], sizeof p->widen[1]);
+        else
+            widen_into(p->widen[1], b);
         p->a.widen = p->widen[0];
         p->b.widen = p->widen[1];
         p->a.bytes = p->b.bytes = 1;

@@ -47,8 +47,8 @@ typedef struct lb_tiles {
     /* codes [length], zero-extended -> a, a_exp, and a_neg if by sign; bytes are exponent - lo; seen->first of the first 64 */
     void (*pack_a)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int terms, float *a, uint32_t *a_exp,
                    uint32_t *a_neg, lb_seen *seen);
-    /* codes [length][LB_NR] -> b, b_exp; bytes are exponent - lo + first; special [LB_NR] is or-ed */
-    void (*pack_b)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, bool by_sign, float *b,
+    /* codes [length][LB_NR], the first `width` columns -> b, b_exp; bytes are exponent - lo + first; special [LB_NR] is or-ed */
+    void (*pack_b)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, int width, bool by_sign, float *b,
                    int8_t *b_exp, uint32_t *special);
     void (*wide_a)(const lb_codes *f, const uint32_t *codes, int length, double *a, uint32_t *a_exp);
     void (*wide_b)(const lb_codes *f, const uint32_t *codes, int length, double *b, int16_t *b_exp);

@@ -33,23 +33,28 @@ static uint32_t narrow16(float x) {
     return sign | (uint32_t)(fabsf(x) * 0x1p24f);
 }
 
-static int log2_ceil(size_t n) {
-    int bits = 0;
-    while (bits < 62 && ((size_t)1 << bits) < n) bits++;
-    return bits;
+static double power_of_two(int e) {
+    const uint64_t bits = (uint64_t)(e + 1023) << 52;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
 }
 
 /* ---- which path ------------------------------------------------------------------------------------------------- */
 
-/* Whether the operands of a row and a panel, without c, fit the fast path; then *x is X and *start the least field. */
-static bool fits(const lb_job *job, const lb_range *a, const lb_range *b, int *x, int *start) {
+/* The least exponent field of a block: that of the least product, or of the unit's floor. */
+static int start_of(const lb_plan *p, int x) {
+    const int floor_field = p->floor_exp - x + 127;
+    return floor_field > p->frac_bits + 1 ? floor_field : p->frac_bits + 1;
+}
+
+/* Whether the operands of a row and a panel, without c, fit the fast path; then *x is X. */
+static bool fits(const lb_job *job, const lb_range *a, const lb_range *b, int *x) {
     const lb_plan *p = job->p;
     const int lo = a->lo + b->lo, hi = a->hi + b->hi, F = p->frac_bits;
     *x = lo + 126 - F;
-    const int floor_field = p->floor_exp - *x + 127;
-    *start = floor_field > F + 1 ? floor_field : F + 1;
-    if (job->wide_only || hi - lo > p->span || *start > 127) return false;
-    const int most = hi + 2 + log2_ceil(job->k_padded); /* the sum of all products is below 2^most */
+    if (job->wide_only || hi - lo > p->span || start_of(p, *x) > 127) return false;
+    const int most = hi + 2 + job->log2_k; /* the sum of all products is below 2^most */
     if (most > lo + 125) return false;
     switch (p->finish) {
     case LB_FINISH_RZ:
@@ -60,9 +65,22 @@ static bool fits(const lb_job *job, const lb_range *a, const lb_range *b, int *x
     }
 }
 
+/* panel->first, from the codes of the first chunk. */
+static void find_first(const lb_job *job, lb_panel *panel, const uint32_t *codes) {
+    const lb_codes *b = &job->p->b;
+    if (panel->first_known) return;
+    panel->first_known = true;
+    memset(panel->first, 0, sizeof panel->first);
+    for (int t = 0; t < job->p->terms; t++)
+        for (int j = 0; j < LB_NR; j++) {
+            const uint32_t mag = codes[t * LB_NR + j] >> b->pad & b->mag_mask;
+            panel->first[j] |= (uint64_t)(mag != 0 && mag < b->special) << t;
+        }
+}
+
 /* c by magnitudes (f32 bits): too large for the domain; or with bits below its last place, which is right only if the first block has
  * a product: otherwise D keeps them. */
-static bool c_fits(const lb_job *job, const lb_panel *panel, size_t i, int x, const uint32_t *c) {
+static bool c_fits(const lb_job *job, lb_panel *panel, size_t i, int x, const uint32_t *c, const uint32_t *codes) {
     const int lo = x - 126 + job->p->frac_bits;
     if (job->p->finish > LB_FINISH_F16) return true; /* c stays out of the domain */
     const int most = lo + 124 < 124 ? lo + 124 : 124, least = lo - job->p->frac_bits + 23;
@@ -73,6 +91,7 @@ static bool c_fits(const lb_job *job, const lb_panel *panel, size_t i, int x, co
         bad |= mag >= too_large && job->p->finish != LB_FINISH_F16;
         tiny |= mag != 0 && mag < low;
     }
+    if (tiny) find_first(job, panel, codes);
     for (int j = 0; tiny && j < panel->columns; j++) {
         const uint32_t mag = c[j] & 0x7fffffff;
         bad |= mag != 0 && mag < low && (job->rows[i].first & panel->first[j]) == 0;
@@ -84,8 +103,8 @@ static bool c_fits(const lb_job *job, const lb_panel *panel, size_t i, int x, co
 
 /* f32 bits of a row of c; NaN and Inf become zeros and are flagged. */
 static void read_c(const lb_job *job, const lb_panel *panel, size_t i, uint32_t *c, uint8_t *flags) {
-    memset(c, 0, LB_NR * sizeof *c);
-    memset(flags, 0, LB_NR);
+    memset(c, 0, (size_t)panel->width * sizeof *c);
+    memset(flags, 0, (size_t)panel->width);
     if (!job->c) return;
     lb_codes_line(lb_mat_at(job->c, i, panel->column0), job->c->format->bytes, job->c->col_stride, panel->columns, c);
     if (job->p->c16)
@@ -123,9 +142,7 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
     const lb_plan *p = job->p;
     const size_t m = job->d.rows;
     for (size_t r = 0; r < rows; r++) {
-        int x, start;
         if (w->x[r] == LB_X_WIDE) continue;
-        fits(job, &job->rows[row0 + r].range, &panel->range, &x, &start);
         const size_t at = k0 * m + (row0 + r) * (size_t)length;
         const lb_strip s = {.a = job->packed + at,
                             .a_exp = job->packed_exp + at,
@@ -138,8 +155,8 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
                             .terms = p->terms,
                             .frac_bits = p->frac_bits,
                             .blocks_a_step = p->k / p->terms,
-                            .start = start,
-                            .x = x,
+                            .start = start_of(p, w->x[r]),
+                            .x = w->x[r],
                             .split = job->rows[row0 + r].split};
         if (job->by_sign)
             job->tiles->strip_by_sign(&s, p->finish);
@@ -171,7 +188,7 @@ static void run_wide(const lb_job *job, const lb_panel *panel, size_t k0, int le
     }
 }
 
-/* Range and first block of a panel. */
+/* Range of a panel; w->codes: its first chunk. */
 static void look_at(const lb_job *job, lb_panel *panel, const lb_scratch *w) {
     const lb_plan *p = job->p;
     panel->range = (lb_range){p->b.e_min, p->b.e_max};
@@ -186,30 +203,26 @@ static void look_at(const lb_job *job, lb_panel *panel, const lb_scratch *w) {
     }
     const int length = chunk_length(job, 0);
     lb_codes_panel(p, &p->b, &job->b, 0, length, panel->column0, w->codes);
-    memset(panel->first, 0, sizeof panel->first);
     memset(panel->special, 0, sizeof panel->special);
-    for (int t = 0; t < p->terms; t++)
-        for (int j = 0; j < LB_NR; j++) {
-            const uint32_t mag = w->codes[t * LB_NR + j] >> p->b.pad & p->b.mag_mask;
-            panel->first[j] |= (uint64_t)(mag != 0 && mag < p->b.special) << t;
-        }
+    panel->first_known = false;
+    panel->width = panel->columns <= 16 ? 32 : LB_NR;
 }
 
 /* Reads c into w->c, scaled where the row is fast; w->x says which. False if no row is fast; *wide: some are not. */
-static bool begin(const lb_job *job, const lb_panel *panel, size_t row0, size_t rows, const lb_scratch *w, bool *wide) {
+static bool begin(const lb_job *job, lb_panel *panel, size_t row0, size_t rows, const lb_scratch *w, bool *wide) {
     bool fast = false;
     *wide = false;
     for (size_t r = 0; r < rows; r++) {
         uint32_t c[LB_NR];
-        int x, start;
+        int x;
         read_c(job, panel, row0 + r, c, w->c_flags + r * LB_NR);
-        const bool ok = fits(job, &job->rows[row0 + r].range, &panel->range, &x, &start) && c_fits(job, panel, row0 + r, x, c);
+        const bool ok = fits(job, &job->rows[row0 + r].range, &panel->range, &x) && c_fits(job, panel, row0 + r, x, c, w->codes);
         w->x[r] = ok ? x : LB_X_WIDE;
         fast = fast || ok;
         *wide = *wide || !ok;
         const bool scaled = ok && job->p->finish < LB_FINISH_F16;
-        const double scale = scaled ? ldexp(1, -x) : 1;
-        for (int j = 0; j < LB_NR; j++) w->c[r * LB_NR + (size_t)j] = (float)((double)float_of(c[j]) * scale);
+        const double scale = scaled ? power_of_two(-x) : 1;
+        for (int j = 0; j < panel->width; j++) w->c[r * LB_NR + (size_t)j] = (float)((double)float_of(c[j]) * scale);
     }
     return fast;
 }
@@ -222,8 +235,8 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
         const int length = chunk_length(job, k0);
         if (k0) lb_codes_panel(p, &p->b, &job->b, k0, length, panel->column0, w->codes);
-        job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, job->by_sign, w->b,
-                           w->b_exp, panel->special);
+        job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, panel->width,
+                           job->by_sign, w->b, w->b_exp, panel->special);
         if (fast) run_fast(job, panel, k0, length, row0, rows, w);
         if (wide) run_wide(job, panel, k0, length, row0, rows, w);
     }
@@ -231,8 +244,8 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     lb_status s = LB_OK;
     for (size_t r = 0; s == LB_OK && r < rows; r++) {
         float *values = w->c + r * LB_NR;
-        const double scale = w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16 ? ldexp(1, w->x[r]) : 1;
-        for (int j = 0; scale != 1 && j < LB_NR; j++) values[j] = (float)((double)values[j] * scale);
+        const double scale = w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16 ? power_of_two(w->x[r]) : 1;
+        for (int j = 0; j < panel->width; j++) values[j] = (float)((double)values[j] * scale);
         s = lb_job_specials(job, panel, row0 + r, w->c_flags + r * LB_NR, values, err);
         write_d(job, panel, row0 + r, values);
     }
