@@ -19,11 +19,9 @@ INLINE int clamp(int x, int low, int high) {
 
 /* x: values are scaled by 2^-x; out of range only where the line is not for this path, and then never read. */
 INLINE reader reader_of(const lb_codes *f, int x) {
-    int sign_bit = 0;
-    while (UINT32_C(1) << sign_bit != f->sign) sign_bit++;
     return (reader){.pad = f->pad,
                     .man = f->man,
-                    .sign_up = 31 - sign_bit,
+                    .sign_up = f->sign_up,
                     .bias = f->bias,
                     .mag_mask = f->mag_mask,
                     .special = f->special,

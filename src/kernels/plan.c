@@ -36,6 +36,7 @@ static lb_codes codes_of(const lb_format *f) {
                   .pad = f->pad_bits,
                   .man = f->man_bits,
                   .bias = f->bias,
+                  .sign_up = 31 - f->exp_bits - f->man_bits,
                   .sign = mag_mask + 1,
                   .mag_mask = mag_mask,
                   .special = f->special == LB_SPECIAL_IEEE      ? top

@@ -19,7 +19,7 @@ enum {
 
 /* How the codes of an operand are read: magnitude = code >> pad & mag_mask, finite below `special`. */
 typedef struct lb_codes {
-    int bytes, pad, man, bias;
+    int bytes, pad, man, bias, sign_up; /* sign_up: shift that brings the sign to bit 31 */
     uint32_t sign, mag_mask;
     uint32_t special;      /* least magnitude that is Inf or NaN */
     uint32_t inf;          /* magnitude of Inf; no magnitude at all where the format has none */

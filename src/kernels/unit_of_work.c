@@ -2,9 +2,6 @@
 /* Rows of A against a panel of B: which path each row takes, the chain over K, and the way in and out of the scaled domain. */
 #include "kernels/job.h"
 
-#include <math.h>
-#include <string.h>
-
 static float float_of(uint32_t bits) {
     float x;
     memcpy(&x, &bits, sizeof x);
@@ -33,11 +30,26 @@ static uint32_t narrow16(float x) {
     return sign | (uint32_t)(fabsf(x) * 0x1p24f);
 }
 
-static double power_of_two(int e) {
-    const uint64_t bits = (uint64_t)(e + 1023) << 52;
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
+/* c 2^-x, of a row that takes the fast path. What falls below 2^-126 is below the last place of every block, and 0 here: a subnormal could
+ * round up to it. */
+static void scale_c(const uint32_t *c, int count, int x, float *out) {
+    const uint32_t least = x >= 0 ? (uint32_t)(x + 1) << 23 : 0, offset = (uint32_t)x << 23;
+    uint32_t bits[LB_NR];
+    if (x < 0) { /* exact: upward */
+        for (int j = 0; j < count; j++) out[j] = float_of(c[j]) * float_of((uint32_t)(127 - x) << 23);
+        return;
+    }
+    for (int j = 0; j < count; j++) {
+        const uint32_t mag = c[j] & 0x7fffffff, live = 0 - (uint32_t)(mag >= least);
+        bits[j] = ((mag - offset) | (c[j] & 0x80000000)) & live;
+    }
+    memcpy(out, bits, (size_t)count * sizeof *out);
+}
+
+/* values 2^x, exact: an f32, by two factors that are. */
+static void unscale(float *values, int count, int x) {
+    const float half = float_of((uint32_t)(x / 2 + 127) << 23), rest = float_of((uint32_t)(x - x / 2 + 127) << 23);
+    for (int j = 0; j < count; j++) values[j] = values[j] * half * rest;
 }
 
 /* ---- which path ------------------------------------------------------------------------------------------------- */
@@ -221,8 +233,10 @@ static bool begin(const lb_job *job, lb_panel *panel, size_t row0, size_t rows, 
         fast = fast || ok;
         *wide = *wide || !ok;
         const bool scaled = ok && job->p->finish < LB_FINISH_F16;
-        const double scale = scaled ? power_of_two(-x) : 1;
-        for (int j = 0; j < panel->width; j++) w->c[r * LB_NR + (size_t)j] = (float)((double)float_of(c[j]) * scale);
+        if (scaled)
+            scale_c(c, panel->width, x, w->c + r * LB_NR);
+        else
+            memcpy(w->c + r * LB_NR, c, (size_t)panel->width * sizeof *c);
     }
     return fast;
 }
@@ -244,8 +258,7 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     lb_status s = LB_OK;
     for (size_t r = 0; s == LB_OK && r < rows; r++) {
         float *values = w->c + r * LB_NR;
-        const double scale = w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16 ? power_of_two(w->x[r]) : 1;
-        for (int j = 0; j < panel->width; j++) values[j] = (float)((double)values[j] * scale);
+        if (w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16) unscale(values, panel->width, w->x[r]);
         s = lb_job_specials(job, panel, row0 + r, w->c_flags + r * LB_NR, values, err);
         write_d(job, panel, row0 + r, values);
     }
