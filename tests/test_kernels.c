@@ -8,7 +8,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { SEED = 20261130 };
+enum { SEED = 20261130, LB_MAX_TEST_K = 64 };
 
 static bool is_full(void) {
     const char *full = getenv("LB_FULL");
@@ -139,6 +139,39 @@ static void long_products_are_chained_over_chunks(void **state) {
     run_case(&u, CASE_NORMAL, SEED, 20, 3, 4000, 1, true);
 }
 
+static void a_batch_of_dots_equals_the_engine(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        if (u->path == LB_PATH_NONE || seen_before(row)) continue;
+        for (int kind = 0; kind < CASE_COUNT; kind++) {
+            enum { COUNT = 203 };
+            const lb_format *f = lb_format_row(u->d);
+            product_case p = case_new(u, (case_kind)kind, SEED + row, COUNT, COUNT, u->k, 0), q = p;
+            q.b = mat_new(p.b.format, COUNT, u->k, false, 0);
+            for (size_t i = 0; i < COUNT; i++)
+                for (size_t t = 0; t < u->k; t++) lb_store_code(lb_mat_at(&q.b, i, t), q.b.format->bytes, lb_mat_code(&p.b, t, i));
+            uint32_t got[COUNT] = {0};
+            product_case line = case_new(u, (case_kind)kind, SEED + row, 1, COUNT, 0, 0);
+            const void *c = kind % 4 ? line.c.codes : NULL;
+            assert_int_equal(lb_dot_batch(u, p.a.codes, q.b.codes, c, got, COUNT, NULL), LB_OK);
+            for (size_t i = 0; i < COUNT; i++) {
+                uint32_t a[LB_MAX_TEST_K], b[LB_MAX_TEST_K], want;
+                for (size_t t = 0; t < u->k; t++) {
+                    a[t] = (uint32_t)lb_mat_code(&p.a, i, t);
+                    b[t] = (uint32_t)lb_mat_code(&q.b, i, t);
+                }
+                assert_int_equal(lb_unit_dot(u, a, b, u->k, c ? (uint32_t)lb_mat_code(&line.c, 0, i) : 0, &want, NULL), LB_OK);
+                const uint64_t code = lb_load_code((const char *)got + i * (size_t)f->bytes, f->bytes);
+                if (code != want) fail_msg("%s, %s, dot %zu: got %08x, want %08x", u->name, case_names[kind], i, (unsigned)code, want);
+            }
+            free(q.b.codes);
+            case_free(&p);
+            case_free(&line);
+        }
+    }
+}
+
 static void a_named_kernel_runs_or_says_why_not(void **state) {
     (void)state;
     lb_unit u;
@@ -187,6 +220,7 @@ int main(void) {
         cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),
         cmocka_unit_test(threads_and_workspaces_do_not_change_the_bits),
         cmocka_unit_test(long_products_are_chained_over_chunks),
+        cmocka_unit_test(a_batch_of_dots_equals_the_engine),
         cmocka_unit_test(a_named_kernel_runs_or_says_why_not),
 #if defined(__SSE2__)
         cmocka_unit_test(the_callers_rounding_mode_does_not_matter_and_stays),

@@ -34,6 +34,15 @@ typedef struct lb_gemm_options {
 lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
                   lb_error *err);
 
+/** d[i] = c[i] + sum a[i][t] * b[i][t] for i < count: independent dots of one K step each, on the fastest kernel.
+ *  shapes   a, b [count][u->k] codes in the formats of the unit, as stored; c [count] or NULL for +0; d [count], not overlapping a or b
+ *           (it may be c)
+ *  accuracy bit-exact: each equals lb_unit_dot
+ *  errors   LB_E_UNAVAILABLE for an open row, LB_E_FORMAT for parameters the engine cannot hold; then nothing is written
+ *  memory   none of its own but for dots that hold NaN, Inf or what a kernel's exponents cannot: those the engine decides (LB_E_MEMORY)
+ *  threads  pure */
+lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count, lb_error *err);
+
 /** A row of the kernel table, fastest first; the last one, "engine", runs every unit on every machine. */
 typedef struct lb_kernel_text {
     const char *name; /* "f32_avx512" */

@@ -165,7 +165,6 @@ lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_unit *u, cons
     job.by_sign = tiles->strip_by_sign && p.few_bits && !wide_only;
     job.chunk = chunk_of(u->k, job.by_sign);
     job.k_padded = ceil_div(a->cols, u->k) * u->k;
-    while (((size_t)1 << job.log2_k) < job.k_padded) job.log2_k++;
     orient(&job, &p, a, b, c, &turned_c, d);
     if (job.k_padded > SIZE_MAX / 2 / PACKED / job.d.rows) return lb_fail(err, LB_E_MEMORY, u->name, "operands too large");
     const int threads = threads_of(&job, options->threads);

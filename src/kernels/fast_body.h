@@ -63,23 +63,26 @@ INLINE vf round_two(vi x, vi y, vi back, bool odd, bool nearest_mode) {
     return round_sum(i_select_neg(over, half, sum), i_add(back, i_shl(i_shr(over, 31), 23)), odd, nearest_mode);
 }
 
-/* acc += the cut products at positions from .. to. */
-INLINE void add_products(const float *a, const float *b, int from, int to, const vi kadd[4], vi acc[4], int vectors) {
-    for (int t = from; t < to; t++) {
-        const vf at = f_set(a[t]);
-        for (int g = 0; g < vectors; g++)
-            acc[g] = i_add(acc[g], f_trunc(i_float(i_add(f_bits(f_mul(at, f_load(b + t * LB_NR + g * LANES))), kadd[g]))));
-    }
+/* acc += the cut products at positions from .. to. `pairs`: a lies as b does, each lane has its own. */
+INLINE void add_products(const float *a, const float *b, int from, int to, const vi kadd[4], vi acc[4], int vectors, bool pairs) {
+    for (int t = from; t < to; t++)
+        for (int g = 0; g < vectors; g++) {
+            const vf at = pairs ? f_load(a + t * LB_NR + g * LANES) : f_set(a[t]), bt = f_load(b + t * LB_NR + g * LANES);
+            acc[g] = i_add(acc[g], f_trunc(i_float(i_add(f_bits(f_mul(at, bt)), kadd[g]))));
+        }
 }
 
 /* c <- one block; c is scaled, for F16 it is a true value. */
-INLINE void fast_block(const lb_strip *s, const fast_consts *q, int t0, int column, vf c[4], int vectors, lb_finish finish, bool split) {
-    const float *a = s->a + t0, *b = s->b + (ptrdiff_t)t0 * LB_NR + column;
-    const uint32_t *a_exp = s->a_exp + t0;
+INLINE void fast_block(const lb_strip *s, const fast_consts *q, int t0, int column, vf c[4], int vectors, lb_finish finish, bool split,
+                       bool pairs) {
+    const float *a = pairs ? s->a + (ptrdiff_t)t0 * LB_NR + column : s->a + t0, *b = s->b + (ptrdiff_t)t0 * LB_NR + column;
     const int8_t *b_exp = s->b_exp + (ptrdiff_t)t0 * LB_NR + column;
     const bool nearest_mode = is_halves(finish), f16 = is_f16(finish);
     vi top = q->start;
-    for (int t = 0; t < s->terms; t++) top = b_max(top, b_add(i_load(b_exp + t * LB_NR), i_set((int32_t)a_exp[t])));
+    for (int t = 0; t < s->terms; t++) {
+        const vi a_exp = pairs ? i_load(s->a_pairs_exp + (ptrdiff_t)(t0 + t) * LB_NR + column) : i_set((int32_t)s->a_exp[t0 + t]);
+        top = b_max(top, b_add(i_load(b_exp + t * LB_NR), a_exp));
+    }
     vi kadd[4], acc[4], upper[4];
     for (int g = 0; g < vectors; g++) {
         const vf scaled = f16 ? f_mul(c[g], q->scale) : c[g];
@@ -90,9 +93,9 @@ INLINE void fast_block(const lb_strip *s, const fast_consts *q, int t0, int colu
     }
     if (split) {
         for (int g = 0; g < vectors; g++) upper[g] = i_set(0);
-        add_products(a, b, s->terms / 2, s->terms, kadd, upper, vectors);
+        add_products(a, b, s->terms / 2, s->terms, kadd, upper, vectors, pairs);
     }
-    add_products(a, b, 0, split ? s->terms / 2 : s->terms, kadd, acc, vectors);
+    add_products(a, b, 0, split ? s->terms / 2 : s->terms, kadd, acc, vectors, pairs);
     for (int g = 0; g < vectors; g++) {
         const vi back = i_sub(q->back, kadd[g]);
         vf r = split ? round_two(acc[g], upper[g], back, f16, nearest_mode) : round_sum(acc[g], back, f16, nearest_mode);
@@ -102,46 +105,65 @@ INLINE void fast_block(const lb_strip *s, const fast_consts *q, int t0, int colu
 }
 
 /* c <- one K step of two halves. */
-INLINE void halves_step(const lb_strip *s, const fast_consts *q, int t0, int column, vf c[4], int vectors, lb_finish finish, bool split) {
+INLINE void halves_step(const lb_strip *s, const fast_consts *q, int t0, int column, vf c[4], int vectors, lb_finish finish, bool split,
+                        bool pairs) {
     vf acc[4];
     for (int g = 0; g < vectors; g++) acc[g] = f_set(0);
-    for (int i = 0; i < s->blocks_a_step; i++) fast_block(s, q, t0 + i * s->terms, column, acc, vectors, finish, split);
+    for (int i = 0; i < s->blocks_a_step; i++) fast_block(s, q, t0 + i * s->terms, column, acc, vectors, finish, split, pairs);
     for (int g = 0; g < vectors; g++) { /* an f16 sum by way of f32 rounds as once: 24 >= 2*11 + 2 */
         const vf sum = f_add(c[g], is_f16(finish) ? acc[g] : f_mul(acc[g], q->unscale));
         c[g] = is_f16(finish) ? f_to_f16(sum) : sum;
     }
 }
 
-INLINE void fast_columns(const lb_strip *s, const fast_consts *q, int column, int vectors, lb_finish finish, bool split) {
+INLINE void fast_columns(const lb_strip *s, const fast_consts *q, int column, int vectors, lb_finish finish, bool split, bool pairs) {
     const int blocks = is_halves(finish) ? s->blocks_a_step : 1, length = blocks * s->terms;
     vf c[4];
     for (int g = 0; g < vectors; g++) c[g] = f_load(s->c + column + g * LANES);
     for (int t0 = 0; t0 < s->blocks * s->terms; t0 += length) {
         if (is_halves(finish))
-            halves_step(s, q, t0, column, c, vectors, finish, split);
+            halves_step(s, q, t0, column, c, vectors, finish, split, pairs);
         else
-            fast_block(s, q, t0, column, c, vectors, finish, split);
+            fast_block(s, q, t0, column, c, vectors, finish, split, pairs);
     }
     for (int g = 0; g < vectors; g++) f_store(s->c + column + g * LANES, c[g]);
 }
 
-INLINE void fast_strip(const lb_strip *s, lb_finish finish, bool split) {
+INLINE void fast_strip(const lb_strip *s, lb_finish finish, bool split, bool pairs) {
     const fast_consts q = consts_of(s, finish);
     for (int column = 0; column < s->columns; column += 4 * LANES) {
         if (s->columns - column <= LANES)
-            fast_columns(s, &q, column, 1, finish, split);
+            fast_columns(s, &q, column, 1, finish, split, pairs);
         else
-            fast_columns(s, &q, column, 4, finish, split);
+            fast_columns(s, &q, column, 4, finish, split, pairs);
     }
+}
+
+INLINE void strip_of(const lb_strip *s, lb_finish finish, bool pairs) {
+    if (s->split)
+        fast_strip(s, finish, true, pairs);
+    else
+        fast_strip(s, finish, false, pairs);
 }
 
 static void run_strip(const lb_strip *s, lb_finish finish) {
     switch (finish) {
-    case LB_FINISH_RZ: s->split ? fast_strip(s, LB_FINISH_RZ, true) : fast_strip(s, LB_FINISH_RZ, false); break;
-    case LB_FINISH_E8M13: s->split ? fast_strip(s, LB_FINISH_E8M13, true) : fast_strip(s, LB_FINISH_E8M13, false); break;
-    case LB_FINISH_F16: s->split ? fast_strip(s, LB_FINISH_F16, true) : fast_strip(s, LB_FINISH_F16, false); break;
-    case LB_FINISH_HALVES_RZ: s->split ? fast_strip(s, LB_FINISH_HALVES_RZ, true) : fast_strip(s, LB_FINISH_HALVES_RZ, false); break;
-    case LB_FINISH_HALVES_F16: s->split ? fast_strip(s, LB_FINISH_HALVES_F16, true) : fast_strip(s, LB_FINISH_HALVES_F16, false); break;
+    case LB_FINISH_RZ: strip_of(s, LB_FINISH_RZ, false); break;
+    case LB_FINISH_E8M13: strip_of(s, LB_FINISH_E8M13, false); break;
+    case LB_FINISH_F16: strip_of(s, LB_FINISH_F16, false); break;
+    case LB_FINISH_HALVES_RZ: strip_of(s, LB_FINISH_HALVES_RZ, false); break;
+    case LB_FINISH_HALVES_F16: strip_of(s, LB_FINISH_HALVES_F16, false); break;
+    case LB_FINISH_COUNT: break;
+    }
+}
+
+static void run_pairs(const lb_strip *s, lb_finish finish) {
+    switch (finish) {
+    case LB_FINISH_RZ: strip_of(s, LB_FINISH_RZ, true); break;
+    case LB_FINISH_E8M13: strip_of(s, LB_FINISH_E8M13, true); break;
+    case LB_FINISH_F16: strip_of(s, LB_FINISH_F16, true); break;
+    case LB_FINISH_HALVES_RZ: strip_of(s, LB_FINISH_HALVES_RZ, true); break;
+    case LB_FINISH_HALVES_F16: strip_of(s, LB_FINISH_HALVES_F16, true); break;
     case LB_FINISH_COUNT: break;
     }
 }

@@ -25,7 +25,6 @@ typedef struct lb_job {
     bool wide_only;  /* the f64 path for everything */
     bool swapped;    /* a is B transposed, b is A transposed, and so on */
     size_t k_padded;
-    int log2_k;        /* of k_padded, rounded up */
     size_t block_rows; /* rows of a unit of work */
     bool by_sign;      /* strip_by_sign for what is fast */
     int chunk;         /* products of a chunk: a multiple of k */

@@ -2,6 +2,7 @@
 /* The kernel table and the choice among its rows. */
 #include "kernels/kernels.h"
 
+#include "kernels/dots.h"
 #include "kernels/drive.h"
 
 #include <string.h>
@@ -58,6 +59,24 @@ static lb_status run(const lb_kernel *kernel, const lb_unit *u, const lb_mat *a,
                      const lb_gemm_options *o, lb_error *err) {
     if (kernel->tiles) return lb_drive(kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
     return lb_unit_gemm(u, a, b, c, d, err);
+}
+
+lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count, lb_error *err) {
+    const lb_mat am = lb_mat_of(lb_format_row(u->a), a, 1, u->k), bm = lb_mat_of(lb_format_row(u->b), b, u->k, 1);
+    const lb_mat cm = lb_mat_of(lb_format_row(u->c), c, 1, 1);
+    lb_mat dm = lb_mat_of(lb_format_row(u->d), d, 1, 1);
+    for (size_t i = 0; i < KERNELS; i++)
+        if (kernels[i].tiles && kernels[i].usable() && kernels[i].can(u)) return lb_dots(kernels[i].tiles, u, a, b, c, d, count, err);
+    lb_status s = LB_OK;
+    for (size_t i = 0; s == LB_OK && i < count; i++) { /* each in its place */
+        lb_mat ai = am, bi = bm, ci = cm, di = dm;
+        ai.codes = (char *)am.codes + i * u->k * (size_t)am.format->bytes;
+        bi.codes = (char *)bm.codes + i * u->k * (size_t)bm.format->bytes;
+        if (c) ci.codes = (char *)cm.codes + i * (size_t)cm.format->bytes;
+        di.codes = (char *)dm.codes + i * (size_t)dm.format->bytes;
+        s = lb_unit_gemm(u, &ai, &bi, c ? &ci : NULL, &di, err);
+    }
+    return s;
 }
 
 lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,

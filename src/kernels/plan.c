@@ -109,3 +109,27 @@ void lb_plan_swap(lb_plan *p) {
     p->a = p->b;
     p->b = a;
 }
+
+int lb_plan_start(const lb_plan *p, int x) {
+    const int floor_field = p->floor_exp - x + 127;
+    return floor_field > p->frac_bits + 1 ? floor_field : p->frac_bits + 1;
+}
+
+bool lb_plan_fits(const lb_plan *p, int lo, int hi, size_t k, int *x) {
+    const int F = p->frac_bits;
+    *x = lo + 126 - F;
+    if (hi - lo > p->span || lb_plan_start(p, *x) > 127) return false;
+    int most = hi + 2; /* the sum of all products is below 2^most */
+    while (k > 1) {
+        k -= k / 2;
+        most++;
+    }
+    if (most > lo + 125) return false;
+    switch (p->finish) {
+    case LB_FINISH_RZ:
+    case LB_FINISH_E8M13: return lo - F >= -149 && most <= 126; /* every c is a normal f32, or exact */
+    case LB_FINISH_F16:
+    case LB_FINISH_HALVES_F16: return *x <= 112 && *x >= -100; /* 2^X, 2^-X and the scaled 2^-14 are normal */
+    default: return *x <= 126 && *x >= -126;
+    }
+}

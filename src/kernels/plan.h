@@ -55,6 +55,12 @@ typedef struct lb_plan {
 bool lb_plan_can(const lb_unit *u);
 void lb_plan_of(const lb_unit *u, lb_plan *p);
 
+/* Whether exponents lo .. hi of the products of k terms, without c, fit the fast path; *x is X. */
+bool lb_plan_fits(const lb_plan *p, int lo, int hi, size_t k, int *x);
+
+/* The least exponent field of a block: that of the least product, or of the unit's floor. */
+int lb_plan_start(const lb_plan *p, int x);
+
 /* The operands exchanged: D' = B' A' with the same arithmetic. */
 void lb_plan_swap(lb_plan *p);
 

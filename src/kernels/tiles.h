@@ -8,13 +8,14 @@
 
 /* One row of A against one panel of B over a chunk; c goes in and out. The pointers lie in the order that the tiles' packing made. */
 typedef struct lb_strip {
-    const float *a;        /* [length] a 2^-XA; by sign: |a| 2^-XA */
-    const uint32_t *a_neg; /* by sign: [length] LB_NR where a < 0, else 0 */
-    const uint32_t *a_exp; /* [length] exponent byte, four times */
-    const float *b;        /* [length][LB_NR] b 2^-XB; by sign: [length][2][LB_NR] the positive ones, then minus the negative ones */
-    const int8_t *b_exp;   /* [length][LB_NR] exponent bytes, permuted */
-    float *c;              /* [LB_NR] scaled by 2^-X for RZ and E8M13; true values for the others */
-    int columns;           /* in use: 1 to LB_NR */
+    const float *a;            /* [length] a 2^-XA; by sign: |a| 2^-XA */
+    const uint32_t *a_neg;     /* by sign: [length] LB_NR where a < 0, else 0 */
+    const uint32_t *a_exp;     /* [length] exponent byte, four times */
+    const int8_t *a_pairs_exp; /* pairs: [length][LB_NR] as b_exp, and a [length][LB_NR] as b, instead of a_exp */
+    const float *b;            /* [length][LB_NR] b 2^-XB; by sign: [length][2][LB_NR] the positive ones, then minus the negative ones */
+    const int8_t *b_exp;       /* [length][LB_NR] exponent bytes, permuted */
+    float *c;                  /* [LB_NR] scaled by 2^-X for RZ and E8M13; true values for the others */
+    int columns;               /* in use: 1 to LB_NR */
     int blocks, terms, frac_bits;
     int blocks_a_step; /* HALVES */
     int start;         /* least field: F + 1, or the unit's floor */
@@ -53,6 +54,7 @@ typedef struct lb_tiles {
     void (*wide_a)(const lb_codes *f, const uint32_t *codes, int length, double *a, uint32_t *a_exp);
     void (*wide_b)(const lb_codes *f, const uint32_t *codes, int length, double *b, int16_t *b_exp);
     void (*strip)(const lb_strip *s, lb_finish finish);
+    void (*pairs)(const lb_strip *s, lb_finish finish); /* LB_NR dots, each lane with an a of its own */
     void (*wide)(const lb_wide_strip *s, lb_finish finish);
     void (*strip_by_sign)(const lb_strip *s, lb_finish finish); /* for few_bits; NULL: there is none */
 } lb_tiles;

@@ -1,80 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Rows of A against a panel of B: which path each row takes, the chain over K, and the way in and out of the scaled domain. */
 #include "kernels/job.h"
-
-static float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
-/* Bits of the f32 of an f16 code, or the code of an f32 that is an f16. */
-static uint32_t widen16(uint32_t code) {
-    const uint32_t sign = (code & 0x8000) << 16, mag = code & 0x7fff;
-    if (mag >= 0x7c00) return sign | (mag == 0x7c00 ? 0x7f800000 : 0x7fffffff);
-    if (mag >= 0x400) return sign | ((mag << 13) + (UINT32_C(112) << 23));
-    return sign | bits_of((float)mag * 0x1p-24f);
-}
-
-static uint32_t narrow16(float x) {
-    const uint32_t bits = bits_of(x), sign = bits >> 16 & 0x8000, mag = bits & 0x7fffffff;
-    if (mag > 0x7f800000) return 0x7fff;
-    if (mag >= UINT32_C(143) << 23) return sign | 0x7c00;
-    if (mag >= UINT32_C(113) << 23) return sign | ((mag - (UINT32_C(112) << 23)) >> 13);
-    return sign | (uint32_t)(fabsf(x) * 0x1p24f);
-}
-
-/* c 2^-x, of a row that takes the fast path. What falls below 2^-126 is below the last place of every block, and 0 here: a subnormal could
- * round up to it. */
-static void scale_c(const uint32_t *c, int count, int x, float *out) {
-    const uint32_t least = x >= 0 ? (uint32_t)(x + 1) << 23 : 0, offset = (uint32_t)x << 23;
-    uint32_t bits[LB_NR];
-    if (x < 0) { /* exact: upward */
-        for (int j = 0; j < count; j++) out[j] = float_of(c[j]) * float_of((uint32_t)(127 - x) << 23);
-        return;
-    }
-    for (int j = 0; j < count; j++) {
-        const uint32_t mag = c[j] & 0x7fffffff, live = 0 - (uint32_t)(mag >= least);
-        bits[j] = ((mag - offset) | (c[j] & 0x80000000)) & live;
-    }
-    memcpy(out, bits, (size_t)count * sizeof *out);
-}
-
-/* values 2^x, exact: an f32, by two factors that are. */
-static void unscale(float *values, int count, int x) {
-    const float half = float_of((uint32_t)(x / 2 + 127) << 23), rest = float_of((uint32_t)(x - x / 2 + 127) << 23);
-    for (int j = 0; j < count; j++) values[j] = values[j] * half * rest;
-}
+#include "kernels/scale.h"
 
 /* ---- which path ------------------------------------------------------------------------------------------------- */
 
-/* The least exponent field of a block: that of the least product, or of the unit's floor. */
-static int start_of(const lb_plan *p, int x) {
-    const int floor_field = p->floor_exp - x + 127;
-    return floor_field > p->frac_bits + 1 ? floor_field : p->frac_bits + 1;
-}
-
-/* Whether the operands of a row and a panel, without c, fit the fast path; then *x is X. */
-static bool fits(const lb_job *job, const lb_range *a, const lb_range *b, int *x) {
-    const lb_plan *p = job->p;
-    const int lo = a->lo + b->lo, hi = a->hi + b->hi, F = p->frac_bits;
-    *x = lo + 126 - F;
-    if (job->wide_only || hi - lo > p->span || start_of(p, *x) > 127) return false;
-    const int most = hi + 2 + job->log2_k; /* the sum of all products is below 2^most */
-    if (most > lo + 125) return false;
-    switch (p->finish) {
-    case LB_FINISH_RZ:
-    case LB_FINISH_E8M13: return lo - F >= -149 && most <= 126; /* every c is a normal f32, or exact */
-    case LB_FINISH_F16:
-    case LB_FINISH_HALVES_F16: return *x <= 112 && *x >= -100; /* 2^X, 2^-X and the scaled 2^-14 are normal */
-    default: return *x <= 126 && *x >= -126;
-    }
+static bool row_fits(const lb_job *job, size_t i, const lb_panel *panel, int *x) {
+    const lb_range *a = &job->rows[i].range, *b = &panel->range;
+    return !job->wide_only && lb_plan_fits(job->p, a->lo + b->lo, a->hi + b->hi, job->k_padded, x);
 }
 
 /* panel->first, from the codes of the first chunk. */
@@ -167,7 +100,7 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
                             .terms = p->terms,
                             .frac_bits = p->frac_bits,
                             .blocks_a_step = p->k / p->terms,
-                            .start = start_of(p, w->x[r]),
+                            .start = lb_plan_start(p, w->x[r]),
                             .x = w->x[r],
                             .split = job->rows[row0 + r].split};
         if (job->by_sign)
@@ -228,7 +161,7 @@ static bool begin(const lb_job *job, lb_panel *panel, size_t row0, size_t rows, 
         uint32_t c[LB_NR];
         int x;
         read_c(job, panel, row0 + r, c, w->c_flags + r * LB_NR);
-        const bool ok = fits(job, &job->rows[row0 + r].range, &panel->range, &x) && c_fits(job, panel, row0 + r, x, c, w->codes);
+        const bool ok = row_fits(job, row0 + r, panel, &x) && c_fits(job, panel, row0 + r, x, c, w->codes);
         w->x[r] = ok ? x : LB_X_WIDE;
         fast = fast || ok;
         *wide = *wide || !ok;
