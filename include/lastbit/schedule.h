@@ -120,6 +120,9 @@ typedef struct lb_schedule {
     ptrdiff_t a_step, b_step, c_step, d_step, bias_step; /* … each so many elements behind the one before */
 } lb_schedule;
 
+/** Whether schedules run this unit: it takes A, B and C alone and accumulates in f32 or f16. threads pure */
+bool lb_schedule_can(const lb_unit *u);
+
 /** D = A B + C as a kernel of this schedule computes it (NULL: plain, which is lb_gemm).
  *  shapes   as lb_gemm's, d in s->out; c in the unit's c where it starts an accumulator, else (or with promote) in f32, f16 or bf16
  *  accuracy bit-exact: the chains are lb_gemm's, everything beside them IEEE f32

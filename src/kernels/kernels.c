@@ -2,24 +2,50 @@
 /* The kernel table and the choice among its rows. */
 #include "kernels/kernels.h"
 
+#include "kernels/dots.h"
+#include "kernels/drive.h"
+
 #include <string.h>
 
-static bool always(const lb_unit *u) {
+static bool any_unit(const lb_unit *u) {
     (void)u;
     return true;
+}
+
+static bool can_wide(const lb_unit *u) {
+    return lb_plan_can(u) && u->path == LB_PATH_TRUNCATED;
 }
 
 static bool any_cpu(void) {
     return true;
 }
 
-static lb_status run_engine(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, int threads, lb_error *err) {
-    (void)threads;
-    return lb_unit_gemm(u, a, b, c, d, err);
+#if defined(__x86_64__)
+static bool has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 }
 
+static bool has_avx2(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+#endif
+
 static const lb_kernel kernels[] = {
-    {"engine", "the integer engine: every unit, every machine", any_cpu, always, run_engine},
+#if defined(__x86_64__)
+    {"f32_avx512", "16 lanes of AVX-512; rows beyond its exponents as f64_avx512", has_avx512, lb_plan_can, &lb_tiles_avx512, false},
+    {"f32_avx2", "8 lanes of AVX2; rows beyond its exponents as f64_avx2", has_avx2, lb_plan_can, &lb_tiles_avx2, false},
+    {"f64_avx512", "8 lanes of AVX-512: every finite operand", has_avx512, can_wide, &lb_tiles_avx512, true},
+    {"f32_portable", "C that compilers vectorise; rows beyond its exponents as f64_portable", any_cpu, lb_plan_can, &lb_tiles_portable,
+     false},
+    {"f64_avx2", "4 lanes of AVX2: every finite operand", has_avx2, can_wide, &lb_tiles_avx2, true},
+    {"f64_portable", "C that compilers vectorise: every finite operand", any_cpu, can_wide, &lb_tiles_portable, true},
+#else
+    {"f32_portable", "C that compilers vectorise; rows beyond its exponents as f64_portable", any_cpu, lb_plan_can, &lb_tiles_portable,
+     false},
+    {"f64_portable", "C that compilers vectorise: every finite operand", any_cpu, can_wide, &lb_tiles_portable, true},
+#endif
+    {"engine", "the integer engine: every unit, every machine", any_cpu, any_unit, NULL, false},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
@@ -29,13 +55,37 @@ bool lb_kernel_row(size_t i, lb_kernel_text *out) {
     return true;
 }
 
+static lb_status run(const lb_kernel *kernel, const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d,
+                     const lb_gemm_options *o, lb_error *err) {
+    if (kernel->tiles) return lb_drive(kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
+    return lb_unit_gemm(u, a, b, c, d, err);
+}
+
+lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count, lb_error *err) {
+    const lb_mat am = lb_mat_of(lb_format_row(u->a), a, 1, u->k), bm = lb_mat_of(lb_format_row(u->b), b, u->k, 1);
+    const lb_mat cm = lb_mat_of(lb_format_row(u->c), c, 1, 1);
+    lb_mat dm = lb_mat_of(lb_format_row(u->d), d, 1, 1);
+    for (size_t i = 0; i < KERNELS; i++)
+        if (kernels[i].tiles && kernels[i].usable() && kernels[i].can(u)) return lb_dots(kernels[i].tiles, u, a, b, c, d, count, err);
+    lb_status s = LB_OK;
+    for (size_t i = 0; s == LB_OK && i < count; i++) { /* each in its place */
+        lb_mat ai = am, bi = bm, ci = cm, di = dm;
+        ai.codes = (char *)am.codes + i * u->k * (size_t)am.format->bytes;
+        bi.codes = (char *)bm.codes + i * u->k * (size_t)bm.format->bytes;
+        if (c) ci.codes = (char *)cm.codes + i * (size_t)cm.format->bytes;
+        di.codes = (char *)dm.codes + i * (size_t)dm.format->bytes;
+        s = lb_unit_gemm(u, &ai, &bi, c ? &ci : NULL, &di, err);
+    }
+    return s;
+}
+
 lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
                   lb_error *err) {
     const lb_gemm_options o = options ? *options : (lb_gemm_options){0};
     for (size_t i = 0; i < KERNELS; i++) {
         const lb_kernel *kernel = &kernels[i];
         if (o.kernel && strcmp(o.kernel, kernel->name) != 0) continue;
-        if (kernel->usable() && kernel->can(u)) return kernel->run(u, a, b, c, d, o.threads, err);
+        if (kernel->usable() && kernel->can(u)) return run(kernel, u, a, b, c, d, &o, err);
         if (o.kernel) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "kernel %s cannot run this unit on this CPU", o.kernel);
     }
     const char *names[KERNELS];

@@ -38,6 +38,11 @@ static bool in_range(const lb_schedule *s) {
            s->blend < LB_BLEND_COUNT && s->activation < LB_ACTIVATION_COUNT;
 }
 
+bool lb_schedule_can(const lb_unit *u) {
+    const bool alone = u->path != LB_PATH_NONE && !u->scale_block && !u->sparse_group;
+    return alone && u->c == u->d && (u->d == LB_F32 || u->d == LB_F16);
+}
+
 static lb_status check_c(const lb_scheduled *x, lb_error *err) {
     const lb_schedule *s = x->s;
     const lb_format *own = lb_format_row(x->u->c), *f = x->c.format;
@@ -57,6 +62,8 @@ lb_status lb_scheduled_check(lb_scheduled *x, const lb_unit *u, const lb_schedul
     if (s->bias) x->bias = *s->bias;
     x->out = s->out ? s->out : lb_format_row(u->d);
     if (u->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "open: %s; %s", u->note, u->open);
+    if (!lb_schedule_can(u))
+        return lb_fail(err, LB_E_FORMAT, u->name, "schedules take units of A, B and C alone that accumulate in f32 or f16");
     if (!in_range(s)) return lb_fail(err, LB_E_ARG, "schedule", "a choice out of range");
     LB_TRY(check_numbers(s, u, err));
     if (!lb_f32_holds(x->out)) return lb_fail(err, LB_E_FORMAT, "out", "%s is no format that f32 rounds to", x->out->name);

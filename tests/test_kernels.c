@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Every kernel against the integer engine, bit for bit. LB_FULL=1 in the environment: a hundred times as much. */
+#include "test.h"
+
+#include "kernel_cases.h"
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
+
+enum { SEED = 20261130, LB_MAX_TEST_K = 64 };
+
+static bool is_full(void) {
+    const char *full = getenv("LB_FULL");
+    return full && strcmp(full, "1") == 0;
+}
+
+/* Whether an earlier row computes the same from the same codes. */
+static bool seen_before(size_t row) {
+    const lb_unit *u = lb_unit_row(row);
+    for (size_t i = 0; i < row; i++) {
+        const lb_unit *v = lb_unit_row(i);
+        if (v->a == u->a && v->b == u->b && v->path == u->path && v->terms == u->terms && v->frac_bits == u->frac_bits &&
+            v->floor_exp == u->floor_exp && v->round == u->round && v->k == u->k)
+            return true;
+    }
+    return false;
+}
+
+/* What a kernel may run; the rest is the engine's alone. */
+static bool is_dense(const lb_unit *u) {
+    return u->path == LB_PATH_TRUNCATED || u->path == LB_PATH_TWO_HALVES;
+}
+
+static void expect_same(const lb_unit *u, const char *kernel, const char *what, uint64_t seed, const lb_mat *got, const lb_mat *want) {
+    for (size_t i = 0; i < want->rows; i++)
+        for (size_t j = 0; j < want->cols; j++) {
+            const unsigned long long g = lb_mat_code(got, i, j), w = lb_mat_code(want, i, j);
+            if (g != w)
+                fail_msg("%s on %s, %s, seed %llu: at %zu,%zu of %zux%zu got %08llx, want %08llx", kernel, u->name, what,
+                         (unsigned long long)seed, i, j, want->rows, want->cols, g, w);
+        }
+}
+
+/* Every kernel that can, on one case. */
+static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, size_t n, size_t k, unsigned layout, bool with_c) {
+    product_case p = case_new(u, kind, seed, m, n, k, layout);
+    lb_mat want = mat_new(lb_format_row(u->d), m, n, false, 0), got = mat_new(want.format, m, n, layout & 8, layout % 4);
+    lb_kernel_text kernel;
+    lb_error err;
+    assert_int_equal(lb_unit_gemm(u, &p.a, &p.b, with_c ? &p.c : NULL, &want, &err), LB_OK);
+    for (size_t i = 0; lb_kernel_row(i, &kernel); i++) {
+        const lb_gemm_options o = {.kernel = kernel.name, .threads = 1};
+        const lb_status s = lb_gemm(u, &p.a, &p.b, with_c ? &p.c : NULL, &got, &o, &err);
+        if (s == LB_E_UNAVAILABLE) continue;
+        if (s != LB_OK) fail_msg("%s on %s: %s", kernel.name, u->name, err.message);
+        expect_same(u, kernel.name, case_names[kind], seed, &got, &want);
+    }
+    case_free(&p);
+    free(want.codes);
+    free(got.codes);
+}
+
+static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
+    (void)state;
+    const size_t scale = is_full() ? 10 : 1;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        if (!is_dense(u) || seen_before(row)) continue;
+        for (int kind = 0; kind < CASE_COUNT; kind++)
+            run_case(u, (case_kind)kind, SEED + row, 41 * scale, 83 * scale, 300, (unsigned)(row + (size_t)kind), true);
+    }
+}
+
+static void shapes_strides_and_layouts_do_not_matter(void **state) {
+    (void)state;
+    const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k8.f32.tf32.tf32",
+                                 "sm_80/mma.m16n8k16.f16.f16.f16.f16", "sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32",
+                                 "sm_90/mma.m16n8k32.f32.e5m2.e4m3.f32"};
+    for (size_t i = 0; i < 400; i++) {
+        lb_unit u;
+        assert_int_equal(lb_unit_find(names[i % 5], &u, NULL), LB_OK);
+        const size_t m = draw_bits(SEED, 1, i, 70), n = draw_bits(SEED, 2, i, 140), k = draw_bits(SEED, 3, i, i % 7 ? 150 : 600);
+        run_case(&u, (case_kind)(i % CASE_COUNT), i, i % 50 == 3 ? 0 : m, i % 50 == 4 ? 0 : n, i % 50 == 5 ? 0 : k, (unsigned)(i % 210),
+                 i % 3);
+    }
+}
+
+static void blocks_bits_and_floors_are_read_from_the_row(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.bf16.bf16.f32", &u, NULL), LB_OK);
+    for (size_t i = 0; i < 120; i++) {
+        const bool halved = i % 2;
+        const uint16_t lengths[] = {4, 6, 8, 12, 16, 24, 32, 48};
+        u.a = u.b = halved ? LB_E5M2 : LB_BF16;
+        u.terms = 1 << draw_bits(SEED, 4, i, 6);
+        u.k = lengths[draw_bits(SEED, 5, i, 8)];
+        while (u.k % u.terms) u.terms /= 2;
+        u.frac_bits = (halved ? 4 : 14) + (int)draw_bits(SEED, 6, i, halved ? 22 : 12);
+        u.floor_exp = i % 3 ? LB_NO_FLOOR : -150 + (int)draw_bits(SEED, 7, i, 160);
+        u.round = i % 5 == 0 ? LB_UNIT_RZ_E8M13 : halved && i % 4 == 1 ? LB_UNIT_RNE_F16 : LB_UNIT_RZ_F32;
+        u.c = u.d = u.round == LB_UNIT_RNE_F16 ? LB_F16 : LB_F32;
+        snprintf(u.name, sizeof u.name, "terms %d of k %d, F %d, floor %d, round %d", u.terms, u.k, u.frac_bits, u.floor_exp, (int)u.round);
+        run_case(&u, (case_kind)(i % CASE_COUNT), i, 9, 70, 200, 0, true);
+    }
+}
+
+static void threads_and_workspaces_do_not_change_the_bits(void **state) {
+    (void)state;
+    lb_workspace *w;
+    assert_int_equal(lb_workspace_open(&w, NULL), LB_OK);
+    for (size_t i = 0; i < 12; i++) {
+        lb_unit u;
+        assert_int_equal(lb_unit_find(i % 2 ? "sm_90/wgmma.m64n8k16.f32.bf16.bf16" : "sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16", &u, NULL),
+                         LB_OK);
+        product_case p = case_new(&u, (case_kind)(i % CASE_COUNT), i, 150, 170 - 20 * (i % 3), 100, 0);
+        lb_mat one = mat_new(p.c.format, p.c.rows, p.c.cols, false, 0), many = mat_new(p.c.format, p.c.rows, p.c.cols, false, 0);
+        lb_error err;
+        const lb_gemm_options single = {.threads = 1};
+        assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &one, &single, &err), LB_OK);
+        for (int threads = 0; threads <= 3; threads++) {
+            const lb_gemm_options o = {.threads = threads, .workspace = w};
+            assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &many, &o, &err), LB_OK);
+            expect_same(&u, "the fastest", "threads", i, &many, &one);
+        }
+        assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &p.c, &(lb_gemm_options){.threads = 2}, &err), LB_OK);
+        expect_same(&u, "the fastest", "d in place of c", i, &p.c, &one);
+        case_free(&p);
+        free(one.codes);
+        free(many.codes);
+    }
+    lb_workspace_close(w);
+    lb_workspace_close(NULL);
+}
+
+static void long_products_are_chained_over_chunks(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("sm_90/wgmma.m64n8k16.f32.bf16.bf16", &u, NULL), LB_OK);
+    run_case(&u, CASE_NORMAL, SEED, 3, 20, 4000, 1, true);
+    run_case(&u, CASE_OUTLIER, SEED, 3, 20, 4000, 2, true);
+    assert_int_equal(lb_unit_find("sm_90/wgmma.m64n8k32.f32.e4m3.e4m3", &u, NULL), LB_OK);
+    run_case(&u, CASE_NORMAL, SEED, 20, 3, 4000, 1, true);
+}
+
+static void a_batch_of_dots_equals_the_engine(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        if (!is_dense(u) || seen_before(row)) continue;
+        for (int kind = 0; kind < CASE_COUNT; kind++) {
+            enum { COUNT = 203 };
+            const lb_format *f = lb_format_row(u->d);
+            product_case p = case_new(u, (case_kind)kind, SEED + row, COUNT, COUNT, u->k, 0), q = p;
+            q.b = mat_new(p.b.format, COUNT, u->k, false, 0);
+            for (size_t i = 0; i < COUNT; i++)
+                for (size_t t = 0; t < u->k; t++) lb_store_code(lb_mat_at(&q.b, i, t), q.b.format->bytes, lb_mat_code(&p.b, t, i));
+            uint32_t got[COUNT] = {0};
+            product_case line = case_new(u, (case_kind)kind, SEED + row, 1, COUNT, 0, 0);
+            const void *c = kind % 4 ? line.c.codes : NULL;
+            assert_int_equal(lb_dot_batch(u, p.a.codes, q.b.codes, c, got, COUNT, NULL), LB_OK);
+            for (size_t i = 0; i < COUNT; i++) {
+                uint32_t a[LB_MAX_TEST_K], b[LB_MAX_TEST_K], want;
+                for (size_t t = 0; t < u->k; t++) {
+                    a[t] = (uint32_t)lb_mat_code(&p.a, i, t);
+                    b[t] = (uint32_t)lb_mat_code(&q.b, i, t);
+                }
+                assert_int_equal(lb_unit_dot(u, a, b, u->k, c ? (uint32_t)lb_mat_code(&line.c, 0, i) : 0, &want, NULL), LB_OK);
+                const uint64_t code = lb_load_code((const char *)got + i * (size_t)f->bytes, f->bytes);
+                if (code != want) fail_msg("%s, %s, dot %zu: got %08x, want %08x", u->name, case_names[kind], i, (unsigned)code, want);
+            }
+            free(q.b.codes);
+            case_free(&p);
+            case_free(&line);
+        }
+    }
+}
+
+static void a_named_kernel_runs_or_says_why_not(void **state) {
+    (void)state;
+    lb_unit u;
+    lb_error err;
+    assert_int_equal(lb_unit_find("sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", &u, NULL), LB_OK);
+    product_case p = case_new(&u, CASE_NORMAL, SEED, 3, 4, 32, 0);
+    lb_mat d = mat_new(p.c.format, 3, 4, false, 0), narrow = mat_new(p.c.format, 3, 3, false, 0);
+    assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &d, &(lb_gemm_options){.kernel = "f32_avx51"}, &err), LB_E_NAME);
+    assert_non_null(strstr(err.message, "did you mean"));
+    assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &d, &(lb_gemm_options){.kernel = "f64_portable"}, &err), LB_E_UNAVAILABLE);
+    assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &narrow, &(lb_gemm_options){.kernel = "f32_portable"}, &err), LB_E_SHAPE);
+    assert_int_equal(lb_gemm(&u, &p.b, &p.a, &p.c, &d, &(lb_gemm_options){.kernel = "f32_portable"}, &err), LB_E_SHAPE);
+    for (size_t i = 0; i < 12; i++) assert_int_equal(lb_mat_code(&d, i / 4, i % 4), 0);
+    lb_kernel_text kernel, last = {0};
+    for (size_t i = 0; lb_kernel_row(i, &kernel); i++) last = kernel;
+    assert_string_equal(last.name, "engine");
+    case_free(&p);
+    free(d.codes);
+    free(narrow.codes);
+}
+
+#if defined(__SSE2__)
+static void the_callers_rounding_mode_does_not_matter_and_stays(void **state) {
+    (void)state;
+    const unsigned saved = _mm_getcsr(), odd = 0x1f80 | 0x8040 | 0x4000; /* flush to zero, subnormals are zero, toward +infinity */
+    lb_unit u;
+    for (int i = 0; i < CASE_COUNT; i++) {
+        assert_int_equal(lb_unit_find(i % 2 ? "sm_90/wgmma.m64n8k16.f32.bf16.bf16" : "sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32", &u, NULL),
+                         LB_OK);
+        _mm_setcsr(odd);
+        run_case(&u, (case_kind)i, SEED, 5, 70, 64, 0, true);
+        const unsigned after = _mm_getcsr();
+        _mm_setcsr(saved);
+        assert_int_equal(after & ~0x3fu, odd & ~0x3fu);
+    }
+}
+#endif
+
+int main(void) {
+    lb_kernel_text kernel;
+    for (size_t i = 0; lb_kernel_row(i, &kernel); i++)
+        if (!kernel.usable) printf("SKIP %s: this CPU cannot run it\n", kernel.name);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
+        cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
+        cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),
+        cmocka_unit_test(threads_and_workspaces_do_not_change_the_bits),
+        cmocka_unit_test(long_products_are_chained_over_chunks),
+        cmocka_unit_test(a_batch_of_dots_equals_the_engine),
+        cmocka_unit_test(a_named_kernel_runs_or_says_why_not),
+#if defined(__SSE2__)
+        cmocka_unit_test(the_callers_rounding_mode_does_not_matter_and_stays),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
