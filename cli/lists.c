@@ -188,9 +188,9 @@ static int list(int argc, char **argv, const char *synopsis, const char *what, j
 }
 
 int cli_units(int argc, char **argv) {
-    static const char *const columns[] = {"name", "terms", "frac_bits", "floor_exp", "round", "evidence", "note", NULL};
-    static const char *const document[] = {"name",     "path", "terms", "frac_bits", "floor_exp", "round",
-                                           "evidence", "note", "open",  "source",    NULL};
+    static const char *const columns[] = {"name", "path", "terms", "frac_bits", "floor_exp", "round", "evidence", "note", NULL};
+    static const char *const document[] = {"name",        "path",     "terms", "frac_bits", "floor_exp", "round", "scale",
+                                           "scale_block", "evidence", "note",  "open",      "source",    NULL};
     return list(argc, argv, "lastbit units [PART-OF-NAME] [--json|--markdown]",
                 "The matrix instructions: products a block, fraction bits kept, exponent floor, rounding, and how we know.", unit_rows,
                 columns, document);
