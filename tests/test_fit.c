@@ -5,7 +5,7 @@
 #include "lastbit/refs.h"
 #include "lastbit/schedule.h"
 
-enum { M = 24, N = 40, K = 512, ALL_UNITS = 4 }; /* so many rows are searched among all units */
+enum { M = 24, N = 40, K = 512, ALL_UNITS = 2 }; /* so many rows are searched among all units */
 
 typedef struct product {
     uint32_t a[M * K], b[K * N], c[M * N], d[M * N];
