@@ -2,6 +2,7 @@
 /* fit-schedule finds what made an output, says so when nothing did, and does not claim what the inputs cannot tell. */
 #include "test.h"
 
+#include "kernels/fit.h"
 #include "lastbit/refs.h"
 #include "lastbit/schedule.h"
 
@@ -167,6 +168,22 @@ static void easy_inputs_prove_nothing(void **state) {
     lb_fit_close(&f);
 }
 
+static void the_elements_of_a_narrow_output_that_are_looked_at_first_lie_near_a_boundary(void **state) {
+    (void)state;
+    static product x;
+    lb_fit_place places[LB_FIT_TELLING];
+    size_t got;
+    const lb_schedule base = {0};
+    make(&x, "sm_80/mma.m16n8k16.f32.f16.f16.f32", "out=bf16", K, LB_DIST_NORMAL, false);
+    const lb_fit_case about = {.a = x.am, .b = x.bm, .actual = x.dm, .base = &base};
+    assert_int_equal(lb_fit_tell(&about, &x.u, NULL, places, &got, NULL), LB_OK);
+    assert_int_equal(got, LB_FIT_TELLING);
+    for (size_t i = 0; i < got; i++) {
+        assert_true(i == 0 || places[i].distance >= places[i - 1].distance);
+        assert_true(places[i].distance >= 0 && places[i].distance < 0.01); /* half an ulp of most outputs is 0.0625 */
+    }
+}
+
 static void what_no_unit_takes_is_an_error(void **state) {
     (void)state;
     static product x;
@@ -191,6 +208,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_found_where_one_element_is_wrong),
         cmocka_unit_test(what_the_base_says_is_kept),
         cmocka_unit_test(easy_inputs_prove_nothing),
+        cmocka_unit_test(the_elements_of_a_narrow_output_that_are_looked_at_first_lie_near_a_boundary),
         cmocka_unit_test(what_no_unit_takes_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
