@@ -294,6 +294,15 @@ static void judge(lb_fit *out, size_t left) {
         snprintf(out->reason, sizeof out->reason, "none of %llu candidates gives these bits%s", (unsigned long long)out->tried, confirmed);
 }
 
+/* Whether a product of this unit needs nothing but A and B: scales and metadata are not searched. */
+static bool runs(const lb_unit *u) {
+    const uint64_t zeros[4] = {0};
+    uint64_t room[1];
+    const lb_mat a = lb_mat_of(lb_format_row(u->a), zeros, 1, 4), b = lb_mat_of(lb_format_row(u->b), zeros, 4, 1);
+    lb_mat d = lb_mat_of(lb_format_row(u->d), room, 1, 1);
+    return u->path != LB_PATH_NONE && lb_gemm(u, &a, &b, NULL, &d, NULL, NULL) == LB_OK;
+}
+
 static lb_status enumerate(fit *f, lb_error *err) {
     const lb_unit *only = f->o->unit;
     if (only && only->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, only->name, "open: %s; %s", only->note, only->open);
@@ -303,7 +312,7 @@ static lb_status enumerate(fit *f, lb_error *err) {
     if (only) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, only, err));
     for (size_t i = 0; !only && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);
-        bool fits = u->path != LB_PATH_NONE && u->a == f->x.a.format->id && u->b == f->x.b.format->id;
+        bool fits = u->a == f->x.a.format->id && u->b == f->x.b.format->id && runs(u);
         for (size_t j = 0; fits && j < i; j++) fits = !(lb_units_alike(u, lb_unit_row(j)) && u->k == lb_unit_row(j)->k);
         if (fits) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, u, err));
     }
