@@ -2,10 +2,11 @@
 /* fit-schedule finds what made an output, says so when nothing did, and does not claim what the inputs cannot tell. */
 #include "test.h"
 
+#include "kernels/fit.h"
 #include "lastbit/refs.h"
 #include "lastbit/schedule.h"
 
-enum { M = 24, N = 40, K = 512, ALL_UNITS = 4 }; /* so many rows are searched among all units */
+enum { M = 24, N = 40, K = 512, ALL_UNITS = 1 }; /* so many rows are searched among all units */
 
 typedef struct product {
     uint32_t a[M * K], b[K * N], c[M * N], d[M * N];
@@ -116,7 +117,8 @@ static void nothing_is_found_where_one_element_is_wrong(void **state) {
     lb_fit f;
     make(&x, "sm_80/mma.m16n8k16.f32.f16.f16.f32", "split-k=4", K, LB_DIST_NORMAL, false);
     x.d[M * N - 1] ^= 1;
-    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, NULL, &f, NULL), LB_OK);
+    const lb_fit_options only = {.unit = &x.u};
+    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, &only, &f, NULL), LB_OK);
     assert_int_equal(f.verdict, LB_FAIL);
     assert_int_equal(f.found_total, 0);
     assert_true(f.has_best);
@@ -139,7 +141,8 @@ static void what_the_base_says_is_kept(void **state) {
     assert_int_equal(f.verdict, LB_PASS);
     assert_true(lb_schedule_equal(&f.found[0].schedule, &want));
     lb_fit_close(&f);
-    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, NULL, &f, NULL), LB_OK); /* without it nothing fits */
+    const lb_fit_options unknown = {.unit = &x.u};
+    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, &unknown, &f, NULL), LB_OK); /* without it nothing fits */
     assert_int_equal(f.verdict, LB_FAIL);
     lb_fit_close(&f);
 }
@@ -149,22 +152,39 @@ static void easy_inputs_prove_nothing(void **state) {
     static product x;
     lb_fit f;
     make(&x, "sm_80/mma.m16n8k16.f32.f16.f16.f32", "plain", K, LB_DIST_INTEGER, false);
-    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, NULL, &f, NULL), LB_OK);
+    const lb_fit_options only = {.unit = &x.u};
+    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, &only, &f, NULL), LB_OK);
     assert_int_equal(f.verdict, LB_UNPROVEN);
     assert_non_null(strstr(f.reason, "every unit and every division"));
     lb_fit_close(&f);
     memset(x.a, 0, sizeof x.a);
     memset(x.d, 0, sizeof x.d);
-    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, NULL, &f, NULL), LB_OK);
+    assert_int_equal(lb_fit_schedule(&x.am, &x.bm, NULL, &x.dm, &only, &f, NULL), LB_OK);
     assert_int_equal(f.verdict, LB_UNPROVEN);
     assert_non_null(strstr(f.reason, "all zeros"));
     lb_fit_close(&f);
     lb_mat none = x.dm, no_a = x.am;
     none.rows = no_a.rows = 0;
-    assert_int_equal(lb_fit_schedule(&no_a, &x.bm, NULL, &none, NULL, &f, NULL), LB_OK);
+    assert_int_equal(lb_fit_schedule(&no_a, &x.bm, NULL, &none, &only, &f, NULL), LB_OK);
     assert_int_equal(f.verdict, LB_UNPROVEN);
     assert_non_null(strstr(f.reason, "nothing was compared"));
     lb_fit_close(&f);
+}
+
+static void the_elements_of_a_narrow_output_that_are_looked_at_first_lie_near_a_boundary(void **state) {
+    (void)state;
+    static product x;
+    lb_fit_place places[LB_FIT_TELLING];
+    size_t got;
+    const lb_schedule base = {0};
+    make(&x, "sm_80/mma.m16n8k16.f32.f16.f16.f32", "out=bf16", K, LB_DIST_NORMAL, false);
+    const lb_fit_case about = {.a = x.am, .b = x.bm, .actual = x.dm, .base = &base};
+    assert_int_equal(lb_fit_tell(&about, &x.u, NULL, places, &got, NULL), LB_OK);
+    assert_int_equal(got, LB_FIT_TELLING);
+    for (size_t i = 0; i < got; i++) {
+        assert_true(i == 0 || places[i].distance >= places[i - 1].distance);
+        assert_true(places[i].distance >= 0 && places[i].distance < 0.01); /* half an ulp of most outputs is 0.0625 */
+    }
 }
 
 static void what_no_unit_takes_is_an_error(void **state) {
@@ -191,6 +211,7 @@ int main(void) {
         cmocka_unit_test(nothing_is_found_where_one_element_is_wrong),
         cmocka_unit_test(what_the_base_says_is_kept),
         cmocka_unit_test(easy_inputs_prove_nothing),
+        cmocka_unit_test(the_elements_of_a_narrow_output_that_are_looked_at_first_lie_near_a_boundary),
         cmocka_unit_test(what_no_unit_takes_is_an_error),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

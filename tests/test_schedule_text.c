@@ -160,6 +160,27 @@ static void native_floats_equal_their_specification(void **state) {
     }
 }
 
+/* A host program may flush subnormals: then the specification does the work. */
+static void an_environment_that_flushes_is_noticed(void **state) {
+    (void)state;
+#ifdef __SSE2__
+    static const unsigned flags[] = {0x8000, 0x0040, 0x6000}; /* flush to zero, subnormals are zeros, round toward zero */
+    const unsigned before = __builtin_ia32_stmxcsr();
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        __builtin_ia32_ldmxcsr(before | flags[i]);
+        const bool native = lb_f32_native();
+        float x = 0x1p-126f;
+        lb_f32_scale(&x, 0.5f, 1, native);
+        __builtin_ia32_ldmxcsr(before);
+        assert_false(native);
+        EXPECT_CODE(__LINE__, bits_of(x), 0x00400000);
+    }
+    assert_true(lb_f32_native());
+#else
+    print_message("SKIP flushing: only on x86-64\n");
+#endif
+}
+
 static void codes_of_f32_equal_lb_encode_in_every_float_format(void **state) {
     (void)state;
     for (int id = 0; id < LB_FORMAT_COUNT; id++) {
@@ -188,6 +209,7 @@ int main(void) {
         cmocka_unit_test(hostile_text_is_one_line_of_error),
         cmocka_unit_test(text_is_cut_to_its_room),
         cmocka_unit_test(native_floats_equal_their_specification),
+        cmocka_unit_test(an_environment_that_flushes_is_noticed),
         cmocka_unit_test(codes_of_f32_equal_lb_encode_in_every_float_format),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,7 +12,7 @@
 /* Where everything ties in a sample, looking at everything is worth so many multiply-adds. */
 #define TIE_COST 0x1p28
 
-enum { FIRST_PATCH = 8, PATCH = 32, LAST_SAMPLE = 2048, TIE = 256, MOST_CONFIRMED = 512, BEST = 8, PANEL_FLOATS = 1 << 22 };
+enum { FIRST_PATCH = 8, PATCH = 256, LAST_SAMPLE = 2048, TIE = 256, MOST_CONFIRMED = 512, BEST = 8, PANEL_FLOATS = 1 << 22 };
 
 /* A candidate that did not give everything, kept for the report. */
 typedef struct near {
@@ -28,6 +28,8 @@ typedef struct fit {
     near best[BEST];
     size_t best_count;
     size_t m, n, k;
+    lb_fit_place telling[LB_FIT_TELLING];
+    size_t telling_count;
     size_t plain_divisions; /* groups whose parts are added in f32 as the base says */
 } fit;
 
@@ -44,9 +46,7 @@ static void say(const fit *f, const char *stage, double fraction) {
 
 /* ---- one window of the output under one group ------------------------------------------------------------------------------ */
 
-typedef struct window {
-    size_t row, rows, col, cols;
-} window;
+typedef lb_fit_window window;
 
 typedef struct tally {
     uint64_t same[LB_FIT_VARIANTS], compared;
@@ -123,24 +123,20 @@ static lb_status look(const fit *f, const lb_fit_group *g, const window *w, tall
 
 /* ---- samples ---------------------------------------------------------------------------------------------------------------- */
 
-/* Patch i of a sample, of about `size` elements: the first at the corner, the others spread by the golden ratio. */
-static window patch(const fit *f, size_t i, size_t size) {
-    window w = {.rows = lesser(f->m, size == PATCH ? 4 : 2)};
-    w.cols = lesser(f->n, size / w.rows);
-    w.rows = lesser(f->m, size / w.cols);
-    const uint64_t r = (uint32_t)(i * UINT32_C(2654435769)), c = (uint32_t)(i * UINT32_C(1640531527));
-    w.row = (size_t)((r * (f->m - w.rows + 1)) >> 32);
-    w.col = (size_t)((c * (f->n - w.cols + 1)) >> 32);
-    return w;
-}
-
-/* So many elements in patches, or with 0 everything, by panels of rows; a group that is dead already is not looked at further. */
+/* So many elements, the telling ones first, then in patches, or with 0 everything, by panels of rows; a group that is dead already is not looked at further. */
 static lb_status look_at_sample(const fit *f, const lb_fit_group *g, size_t elements, bool whole_count, tally *t, lb_error *err) {
     *t = (tally){0};
+    if (elements && elements <= f->telling_count) {
+        for (size_t i = 0; i < elements; i++) {
+            const window w = {f->telling[i].row, 1, f->telling[i].col, 1};
+            LB_TRY(look(f, g, &w, t, err));
+        }
+        return LB_OK;
+    }
     if (elements) {
         const size_t size = lesser(elements, PATCH);
         for (size_t i = 0; i < elements / size; i++) {
-            const window w = patch(f, i, size);
+            const window w = lb_fit_patch(f->m, f->n, i, size);
             LB_TRY(look(f, g, &w, t, err));
         }
         return LB_OK;
@@ -331,6 +327,7 @@ static const char sample_tie[] = "in a sample, every unit and every division of 
 static lb_status run_samples(fit *f, lb_fit *out, bool *go, lb_error *err) {
     *go = out->elements ? true : unproven(out, "nothing was compared");
     if (*go && all_zero(&f->x.actual)) *go = unproven(out, "vacuous: the output is all zeros");
+    if (*go) LB_TRY(lb_fit_tell(&f->x, f->groups.group[0].u, f->o->gemm, f->telling, &f->telling_count, err));
     for (size_t elements = FIRST_PATCH; *go && elements <= LAST_SAMPLE && elements < out->elements;
          elements *= elements == FIRST_PATCH ? 4 : 8) {
         LB_TRY(run_stage(f, elements, "sample", err));

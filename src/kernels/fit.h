@@ -41,4 +41,24 @@ bool lb_fit_variant(const lb_fit_group *g, const lb_format *out, unsigned i, lb_
 lb_status lb_fit_key(const lb_fit_case *x, const lb_unit *u, const lb_schedule *s, const lb_schedule *variants, size_t count,
                      uint64_t *keys, size_t *parts, lb_error *err);
 
+/* ---- which elements ---- */
+
+typedef struct lb_fit_window {
+    size_t row, rows, col, cols;
+} lb_fit_window;
+
+/* Patch i of a sample, of about `size` elements (256 at most): the first at the corner, the others spread by the golden ratio. */
+lb_fit_window lb_fit_patch(size_t m, size_t n, size_t i, size_t size);
+
+enum { LB_FIT_TELLING = 32 };
+
+typedef struct lb_fit_place {
+    size_t row, col;
+    double distance; /* of the value before it is rounded to the boundary of its rounding */
+} lb_fit_place;
+
+/* The elements of a pool that lie nearest to a boundary of the output's rounding, by this unit's plain chain; none of an f32 output. */
+lb_status lb_fit_tell(const lb_fit_case *x, const lb_unit *u, const lb_gemm_options *options, lb_fit_place *places, size_t *got,
+                      lb_error *err);
+
 #endif

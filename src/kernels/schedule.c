@@ -380,7 +380,8 @@ lb_status lb_gemm_scheduled(const lb_unit *u, const lb_schedule *s, const lb_mat
                             const lb_gemm_options *options, lb_error *err) {
     static const lb_schedule plain = {0};
     lb_scheduled x;
-    LB_TRY(lb_scheduled_check(&x, u, s ? s : &plain, a, b, c, d, options, err));
+    if (!s || (lb_schedule_equal(s, &plain) && !s->bias && s->batch < 2)) return lb_gemm(u, a, b, c, d, options, err);
+    LB_TRY(lb_scheduled_check(&x, u, s, a, b, c, d, options, err));
     for (size_t i = 0; i < (x.s->batch ? x.s->batch : 1); i++) {
         if (i) {
             step(&x.a, x.s->a_step);
