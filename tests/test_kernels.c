@@ -10,6 +10,16 @@
 
 enum { SEED = 20261130, LB_MAX_TEST_K = 64 };
 
+/* Sanitizers make the engine, which everything is compared with, some twenty times slower. */
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#if !defined(SANITIZED)
+#define SANITIZED 0
+#endif
+
 static bool is_full(void) {
     const char *full = getenv("LB_FULL");
     return full && strcmp(full, "1") == 0;
@@ -63,12 +73,12 @@ static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, 
 
 static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
     (void)state;
-    const size_t scale = is_full() ? 10 : 1;
+    const size_t scale = is_full() ? 10 : 1, m = SANITIZED ? 4 : 41 * scale, n = SANITIZED ? 70 : 83 * scale, k = SANITIZED ? 70 : 300;
     for (size_t row = 0; lb_unit_row(row); row++) {
         const lb_unit *u = lb_unit_row(row);
         if (!is_dense(u) || seen_before(row)) continue;
         for (int kind = 0; kind < CASE_COUNT; kind++)
-            run_case(u, (case_kind)kind, SEED + row, 41 * scale, 83 * scale, 300, (unsigned)(row + (size_t)kind), true);
+            run_case(u, (case_kind)kind, SEED + row, m, n, k, (unsigned)(row + (size_t)kind), true);
     }
 }
 
@@ -77,7 +87,7 @@ static void shapes_strides_and_layouts_do_not_matter(void **state) {
     const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k8.f32.tf32.tf32",
                                  "sm_80/mma.m16n8k16.f16.f16.f16.f16", "sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32",
                                  "sm_90/mma.m16n8k32.f32.e5m2.e4m3.f32"};
-    for (size_t i = 0; i < 400; i++) {
+    for (size_t i = 0; i < (SANITIZED ? 60 : 400); i++) {
         lb_unit u;
         assert_int_equal(lb_unit_find(names[i % 5], &u, NULL), LB_OK);
         const size_t m = draw_bits(SEED, 1, i, 70), n = draw_bits(SEED, 2, i, 140), k = draw_bits(SEED, 3, i, i % 7 ? 150 : 600);
@@ -138,10 +148,10 @@ static void long_products_are_chained_over_chunks(void **state) {
     (void)state;
     lb_unit u;
     assert_int_equal(lb_unit_find("sm_90/wgmma.m64n8k16.f32.bf16.bf16", &u, NULL), LB_OK);
-    run_case(&u, CASE_NORMAL, SEED, 3, 20, 4000, 1, true);
-    run_case(&u, CASE_OUTLIER, SEED, 3, 20, 4000, 2, true);
+    run_case(&u, CASE_NORMAL, SEED, 3, 20, SANITIZED ? 600 : 4000, 1, true);
+    run_case(&u, CASE_OUTLIER, SEED, 3, 20, SANITIZED ? 600 : 4000, 2, true);
     assert_int_equal(lb_unit_find("sm_90/wgmma.m64n8k32.f32.e4m3.e4m3", &u, NULL), LB_OK);
-    run_case(&u, CASE_NORMAL, SEED, 20, 3, 4000, 1, true);
+    run_case(&u, CASE_NORMAL, SEED, 20, 3, SANITIZED ? 600 : 4000, 1, true);
 }
 
 static void a_batch_of_dots_equals_the_engine(void **state) {
@@ -150,7 +160,7 @@ static void a_batch_of_dots_equals_the_engine(void **state) {
         const lb_unit *u = lb_unit_row(row);
         if (!is_dense(u) || seen_before(row)) continue;
         for (int kind = 0; kind < CASE_COUNT; kind++) {
-            enum { COUNT = 203 };
+            enum { COUNT = SANITIZED ? 70 : 203 };
             const lb_format *f = lb_format_row(u->d);
             product_case p = case_new(u, (case_kind)kind, SEED + row, COUNT, COUNT, u->k, 0), q = p;
             q.b = mat_new(p.b.format, COUNT, u->k, false, 0);

@@ -4,6 +4,7 @@
 
 #include "kernels/dots.h"
 #include "kernels/drive.h"
+#include "kernels/paranoid.h"
 
 #include <string.h>
 
@@ -57,8 +58,12 @@ bool lb_kernel_row(size_t i, lb_kernel_text *out) {
 
 static lb_status run(const lb_kernel *kernel, const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d,
                      const lb_gemm_options *o, lb_error *err) {
-    if (kernel->tiles) return lb_drive(kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
-    return lb_unit_gemm(u, a, b, c, d, err);
+    if (!kernel->tiles) return lb_unit_gemm(u, a, b, c, d, err);
+#if LB_PARANOID
+    return lb_drive_checked(kernel->name, kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
+#else
+    return lb_drive(kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
+#endif
 }
 
 lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count, lb_error *err) {

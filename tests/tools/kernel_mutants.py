@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Bugs planted in copies of the kernels, one at a time; tests/test_kernels.c must see each.
+
+usage: kernel_mutants.py [BUILD_FOLDER]   (default: build/release, where CMake wrote how to compile)
+"""
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release").resolve()
+KERNELS = ROOT / "src/kernels"
+
+# file, what stands there, what is planted, what that breaks
+MUTANTS = [
+    ("fast_body.h", "(s->frac_bits + 127) << 23)", "(s->frac_bits + 126) << 23)", "one fraction bit fewer"),
+    ("fast_body.h", "if (odd) f = f_sticky", "if (0 && odd) f = f_sticky", "the f16 accumulator without its sticky bit"),
+    ("fast_body.h", "if (f16) e = i_max_if(f_bits(scaled), e, q->low);", "", "a subnormal f16 c with an exponent of its own"),
+    ("fast_body.h", "c[g] = f16 ? f_unless_inf(c[g], f_to_f16(r)) : r;", "c[g] = f16 ? f_to_f16(r) : r;", "an Inf that finite terms bring back"),
+    ("fast_body.h", "i_and(differ, i_set(1)))", "i_set(0))", "what falls off a sum of 33 bits"),
+    ("fast_body.h", "i_set(-1024)", "i_set(-512)", "14 fraction bits for 13"),
+    ("plan.c", "p->may_split = ", "p->may_split = 0 * ", "sums beyond int32"),
+    ("plan.c", "return floor_field > p->frac_bits + 1 ? floor_field : p->frac_bits + 1;", "return p->frac_bits + 1 + 0 * floor_field;", "no exponent floor"),
+    ("plan.c", "hi - lo > p->span", "hi - lo > p->span + 30", "exponent bytes that wrap"),
+    ("plan.c", "return lo - F >= -149 && most <= 126;", "return lo > -1000;", "results that are subnormal or overflow"),
+    ("unit_of_work.c", "tiny |= mag != 0 && mag < low;", "tiny |= 0 * low;", "a tiny c that no product joins"),
+    ("unit_of_work.c", "bad |= mag >= too_large", "bad |= 0 && mag >= too_large", "a c beyond the scaled domain"),
+    ("specials.c", "(values[j] == -inf || isnan(values[j]))", "0", "an overflow before an Inf"),
+    ("specials.c", "other == KIND_ZERO) return LB_IS_NAN", "0) return LB_IS_NAN", "Inf times zero"),
+    ("by_sign.h", "*other = bt + LB_NR - a_neg[t]", "*other = bt + LB_NR", "negative products of a negative a"),
+    ("by_sign.h", "f_sub(positive, scaled)", "positive", "a negative c among few bits"),
+    ("wide_body.h", "finish == LB_FINISH_F16 ? -14 : -126", "-148", "a subnormal c in the f64 path"),
+    ("pack_body.h", "(int32_t)(field | (tiny & 1))", "(int32_t)field", "subnormal operands one exponent too low"),
+    ("operands.c", "natural[t0 + p->from[t]]", "natural[t0 + t]", "the order of the two halves"),
+    ("scale.h", "mag >= UINT32_C(113) << 23", "mag >= UINT32_C(112) << 23", "f16 codes of subnormal results"),
+]
+
+
+def commands():
+    """How the objects of the kernels and the test were compiled, and the test linked."""
+    run = subprocess.run(["ninja", "-C", BUILD, "-t", "compdb"], capture_output=True, text=True, check=True)
+    return json.loads(run.stdout)
+
+
+def touched(name):
+    """The files that a planted bug is compiled into; the rest comes from the library."""
+    if name.endswith(".c"):
+        return {name}
+    return {"unit_of_work.c", "dots.c"} if name == "scale.h" else {"tiles_avx512.c", "tiles_avx2.c", "tiles_portable.c"}
+
+
+def build(copy, entries):
+    objects = []
+    for entry in entries:
+        source = pathlib.Path(entry["file"])
+        out = copy / (source.stem + ".o")
+        words = shlex.split(entry["command"])
+        words = [w for i, w in enumerate(words) if w not in ("-MD",) and words[i - 1] not in ("-MT", "-MF") and w not in ("-MT", "-MF")]
+        words = [str(copy / "src/kernels" / source.name) if w == str(source) else w for w in words]
+        words[words.index("-o") + 1] = str(out)
+        words.insert(1, f"-I{copy / 'src'}")
+        objects.append((words, out))
+    for running in [subprocess.Popen(words, cwd=BUILD) for words, _ in objects]:
+        if running.wait() != 0:
+            sys.exit("a planted bug does not compile")
+    return [str(out) for _, out in objects]
+
+
+def main():
+    entries = [e for e in commands() if pathlib.Path(e["file"]).parent == KERNELS and e["output"].endswith(".o")]
+    missed = 0
+    for name, old, new, what in MUTANTS:
+        text = (KERNELS / name).read_text()
+        if text.count(old) != 1:
+            print(f"FAIL {name}: '{old}' is there {text.count(old)} times")
+            missed += 1
+            continue
+        with tempfile.TemporaryDirectory() as scratch:
+            copy = pathlib.Path(scratch)
+            shutil.copytree(KERNELS, copy / "src/kernels")
+            (copy / "src/kernels" / name).write_text(text.replace(old, new))
+            objects = build(copy, [e for e in entries if pathlib.Path(e["file"]).name in touched(name)])
+            test = BUILD / "tests/CMakeFiles/test_kernels.dir/test_kernels.c.o"
+            libraries = subprocess.run(["pkg-config", "--libs", "jansson", "cmocka"], capture_output=True, text=True, check=True)
+            link = ["cc", "-fopenmp", str(test), *objects, str(BUILD / "liblastbit.a"), *libraries.stdout.split(), "-lm", "-o", str(copy / "test")]
+            if any("libOpenCL" in str(p) for p in pathlib.Path("/usr/lib").rglob("libOpenCL.so")):
+                link.insert(-2, "-lOpenCL")
+            subprocess.run(link, check=True)
+            caught = subprocess.run([copy / "test"], capture_output=True, env=os.environ | {"CMOCKA_TEST_ABORT": "1"}).returncode != 0
+        print(f"{'caught' if caught else 'MISSED'} {name}: {what}", flush=True)
+        missed += not caught
+    print(f"{len(MUTANTS) - missed} of {len(MUTANTS)} planted bugs caught")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
