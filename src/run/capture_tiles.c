@@ -90,6 +90,7 @@ static char *word_at(const engine *e, int buffer, size_t block, size_t step, int
 
 static void pack(engine *e, int operand, size_t first, size_t blocks) {
     const lb_capture_part *p = part(e, operand);
+    const uint64_t mask = ~UINT64_C(0) >> (64 - p->format->bits);
     const size_t k = e->s->unit.k, steps = operand == LB_CAPTURE_C ? 1 : e->tiles->steps;
     memset(e->host[operand], 0, buffer_bytes(e, operand, blocks));
     for (size_t block = 0; block < blocks; block++)
@@ -101,8 +102,8 @@ static void pack(engine *e, int operand, size_t first, size_t blocks) {
                 const size_t row = (size_t)x->where.row + (operand == LB_CAPTURE_B ? step * k : 0);
                 const size_t col = (size_t)x->where.col + (operand == LB_CAPTURE_A ? step * k : 0);
                 char *word = word_at(e, operand, block, step, x->word);
-                const uint64_t code = e->tiles->get(e->tiles->user, operand, tile, row, col) << x->shift;
-                lb_store_code(word, p->word_bytes, lb_load_code(word, p->word_bytes) | code);
+                const uint64_t code = e->tiles->get(e->tiles->user, operand, tile, row, col) & mask;
+                lb_store_code(word, p->word_bytes, lb_load_code(word, p->word_bytes) | code << x->shift);
             }
 }
 
