@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Whole products on the paths that work on codes: what each path can hold, its operands packed, K step by K step. */
 #include "base/try.h"
+#include "units/parameters.h"
 #include "units/path.h"
 
 #include <stdlib.h>
@@ -111,10 +112,12 @@ lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err) {
     if (!group_fits || (u->sparse_group && !may_be_sparse))
         return lb_fail(err, LB_E_ARG, u->name, "A compressed by groups of %d is not for path %s", u->sparse_group,
                        lb_unit_path_name(u->path));
+    LB_TRY(lb_check_edges(u, err));
     LB_TRY(paths[u->path].check(u, err));
     if (!scaled && u->path != LB_PATH_SPARSE) return LB_OK;
     lb_unit dense = *u; /* the blocks themselves are truncated ones */
     dense.path = LB_PATH_TRUNCATED;
+    dense.edges.zero_group = LB_ZERO_GROUP_PRODUCTS; /* checked above; a block knows no groups */
     if (u->sparse_group) dense.k = u->k / 2;
     if (scaled) dense.terms = dense.k = 1;
     return lb_engine_of(&dense, &out->g, err);
@@ -122,7 +125,7 @@ lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err) {
 
 /* ---- operands ------------------------------------------------------------------------------------------------------- */
 
-/* Lines of codes: [lines][length], what the matrix has not being `fill`. */
+/* Lines of codes as the unit takes them: [lines][length], what the matrix has not being `fill`. */
 typedef struct lines {
     uint64_t *codes;
     size_t length;
@@ -135,7 +138,7 @@ static lb_status pack(const lb_unit *u, const lb_mat *m, size_t length, uint64_t
     out->codes = malloc(count * room * sizeof(uint64_t));
     if (!out->codes) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu x %zu codes", count, room);
     for (size_t l = 0; l < m->rows; l++)
-        for (size_t i = 0; i < length; i++) out->codes[l * length + i] = i < m->cols ? lb_mat_code(m, l, i) : fill;
+        for (size_t i = 0; i < length; i++) out->codes[l * length + i] = i < m->cols ? lb_unit_code(u, m->format->id, lb_mat_code(m, l, i)) : fill;
     return LB_OK;
 }
 
@@ -233,7 +236,7 @@ static uint64_t element(const job *j, size_t row, size_t col, uint64_t c) {
             step.scale_a = j->scale_a.codes + row * j->scale_a.length + s * scales;
             step.scale_b = j->scale_b.codes + col * j->scale_b.length + s * scales;
         }
-        c = j->path.step(&step, c);
+        c = lb_settle_nan(u, j->path.step(&step, c));
     }
     return c;
 }
