@@ -154,7 +154,7 @@ static lb_status check_scale(const lb_unit *u, const char *name, const lb_mat *m
                    u->scale_block, rows, cols);
 }
 
-static lb_status check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err) {
+lb_status lb_check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err) {
     if (u->scale_block) {
         const size_t scales = b->rows / (size_t)u->scale_block + (b->rows % (size_t)u->scale_block != 0);
         LB_TRY(check_scale(u, "A", with->scale_a, a->rows, scales, err));
@@ -248,7 +248,7 @@ lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const
     if (!with) with = &none;
     LB_TRY(lb_code_path_of(u, &j.path, err));
     LB_TRY(lb_check_operands(u, a, b, c, d, err));
-    LB_TRY(check_with(u, a, b, with, err));
+    LB_TRY(lb_check_with(u, a, b, with, err));
     lb_status s = job_open(&j, a, b, with, err);
     for (size_t i = 0; s == LB_OK && i < d->rows; i++) {
         if (j.index) s = lb_sparse_index(u, with->metadata, i, a->cols, j.index, err);

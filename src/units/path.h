@@ -42,6 +42,9 @@ lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err);
 /* Formats and shapes of A, B, C and D. */
 lb_status lb_check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err);
 
+/* Scales and metadata of a code path, for these A and B. */
+lb_status lb_check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err);
+
 lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
                        lb_error *err);
 
