@@ -9,6 +9,7 @@
 typedef struct gemm_args {
     cli_formats formats;
     cli_extras extras;
+    cli_texts set;
     const char *output;
     bool tile; /* mma: the instruction's own shape */
 } gemm_args;
@@ -51,7 +52,7 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     lb_unit unit;
     cli_operands o = {0};
     void *codes = NULL, *rounded = NULL;
-    lb_status s = lb_unit_find(args[0], &unit, err);
+    lb_status s = cli_find_unit(args[0], &a->set, &unit, err);
     if (s == LB_OK) s = cli_load_operands(&o, args + 1, count - 1, &a->formats, &unit, err);
     const lb_format *out = s == LB_OK ? lb_format_row(unit.d) : NULL;
     if (s == LB_OK) {
@@ -86,6 +87,7 @@ static int run(int argc, char **argv, bool tile) {
     gemm_args a = {.tile = tile};
     const cli_option options[] = {
         {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        CLI_SET_OPTION(a.set),
         CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats)};
     const cli_usage usage = {tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",

@@ -9,6 +9,7 @@ static const cli_command commands[] = {
     {"grade", cli_grade, "compare two tensors under a contract"},
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
+    {"explain", cli_explain, "how one element of D comes about, operation by operation"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
