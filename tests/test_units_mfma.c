@@ -102,6 +102,9 @@ static const unit_edge edges[] = {
     {__LINE__, CDNA3_BLOCK, 0, 0x80000000, 1, {{-0x1p-80, 0x1p-72}}}, /* -2^-152 floors to -2^-152 (31 bits under -126), and rounds to -0 */
     {__LINE__, CDNA3_BLOCK, 0, 0x80000000, 1, {{-0x1p-120, 0x1p-120}}}, /* far below: floors to -2^-157, rounds to -0 */
     {__LINE__, CDNA3_BF16, 0, 0x00000000, 1, {{0x1p-120, 0x1p-120}}},
+    /* with c = 0 the exponent is at least -126: 2^-150 and 2^-160 floor to 2^-150 (31 bits: 2^-157), a tie, to even; with 2^-157 it is above */
+    {__LINE__, CDNA3_BLOCK, 0, 0x00000000, 2, {{0x1p-75, 0x1p-75}, {0x1p-80, 0x1p-80}}},
+    {__LINE__, CDNA3_BLOCK, 0, 0x00000001, 2, {{0x1p-75, 0x1p-75}, {0x1p-78, 0x1p-79}}},
     {__LINE__, CDNA3_XF32, 0, 0x3f800001, 3, {{1, 1}, {0x1p-12, 0x1p-12}, {0x1p-12, 0x1p-12}}},
     /* four a block: the fifth joins later, when 1 + 2^-24 has tied to 1 */
     {__LINE__, CDNA3_XF32, 0, 0x3f800000, 5, {{1, 1}, {0x1p-12, 0x1p-12}, {0}, {0}, {0x1p-12, 0x1p-12}}},

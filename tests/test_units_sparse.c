@@ -92,10 +92,10 @@ static void blocks_are_of_what_a_keeps(void **state) {
     double va[16] = {0}, vb[32] = {0};
     uint8_t meta[16];
     for (size_t i = 0; i < 16; i++) meta[i] = (uint8_t)(i % 2 ? 3 : 2); /* k = 4 i/2 + 2, + 3 */
-    va[0] = 4096, vb[2] = 4096, va[1] = -4096, vb[3] = 4096;            /* cancel */
-    va[6] = 0.5, vb[14] = 0.5, va[7] = 0.5, vb[15] = 0.5;               /* 2^-2 + 2^-2, below 2^(24-24) */
+    va[0] = 4096, vb[2] = 4096, va[1] = -4096, vb[3] = 4096;
+    va[6] = 0.5, vb[14] = 0.5, va[7] = 0.5, vb[15] = 0.5;
     uint16_t a[16], b[32];
-    uint32_t d;
+    uint32_t d = 0;
     for (size_t i = 0; i < 16; i++) a[i] = (uint16_t)code_of(LB_F16, va[i]);
     for (size_t i = 0; i < 32; i++) b[i] = (uint16_t)code_of(LB_F16, vb[i]);
     const lb_mat ma = lb_mat_of(lb_format_row(LB_F16), a, 1, 16), mb = lb_mat_of(lb_format_row(LB_F16), b, 32, 1);

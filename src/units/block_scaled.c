@@ -2,11 +2,11 @@
 /* Truncated blocks whose products (mxf8f6f4), or exact sums of 16 products (mxf4, mxf4nvf4), carry the scales of A and B. */
 #include "units/path.h"
 
-/* What is aligned: sig * 2^(e - frac), one fraction length for all terms of a unit. `counts` says that it takes part in the maximum. */
+/* What is aligned: sig * 2^(e - frac), one fraction length for all terms of a unit; e is LB_TERM_ZERO where it is not to count for the
+ * largest exponent. */
 typedef struct scaled_term {
     int64_t sig;
     int32_t e;
-    bool counts;
 } scaled_term;
 
 typedef struct block {
@@ -15,8 +15,8 @@ typedef struct block {
 } block;
 
 /* The scale of product k; ue4m3 ignores its top bit, which lb_decode does. */
-static lb_term scale_of(const lb_step *s, const uint64_t *scales, int k) {
-    return lb_term_of(lb_format_row(s->u->scale), scales[k / s->u->scale_block]);
+static lb_term scale_of(const lb_step *s, const lb_cell *scales, int k) {
+    return scales[k / s->u->scale_block].term;
 }
 
 /* Each product with its own exponent and those of its scales. */
@@ -25,10 +25,10 @@ static void scale_products(const lb_step *s, block *out) {
     out->count = s->count;
     out->frac = fa->man_bits + fb->man_bits + 2 * lb_format_row(s->u->scale)->man_bits;
     for (int k = 0; k < s->count; k++) {
-        const lb_term a = lb_term_of(fa, s->a[k]), b = lb_term_of(fb, s->b[k]);
+        const lb_term a = s->a[k].term, b = s->b[k].term;
         const lb_term x = scale_of(s, s->scale_a, k), y = scale_of(s, s->scale_b, k);
         const int64_t sig = (int64_t)a.sig * b.sig * x.sig * y.sig;
-        out->terms[k] = (scaled_term){sig, sig ? a.e + b.e + x.e + y.e : LB_TERM_ZERO, sig != 0};
+        out->terms[k] = (scaled_term){sig, sig ? a.e + b.e + x.e + y.e : LB_TERM_ZERO};
     }
 }
 
@@ -50,24 +50,23 @@ static void scale_groups(const lb_step *s, block *out) {
         int64_t sum = 0;
         bool any = false;
         for (int k = first; k < first + s->u->group; k++) {
-            const lb_term a = lb_term_of(fa, s->a[k]), b = lb_term_of(fb, s->b[k]);
+            const lb_term a = s->a[k].term, b = s->b[k].term;
             if (!a.sig || !b.sig) continue;
             any = true;
             sum += (int64_t)a.sig * b.sig * (INT64_C(1) << (a.e + b.e - least));
         }
         const lb_zero_group rule = s->u->edges.zero_group;
         const bool counts = rule == LB_ZERO_GROUP_ALWAYS || ((rule == LB_ZERO_GROUP_SUM ? sum != 0 : any) && x.sig && y.sig);
-        out->terms[i] = (scaled_term){sum * x.sig * y.sig, counts ? exponent_of(x) + exponent_of(y) : LB_TERM_ZERO, counts};
+        out->terms[i] = (scaled_term){sum * x.sig * y.sig, counts ? exponent_of(x) + exponent_of(y) : LB_TERM_ZERO};
     }
 }
 
 /* NaN and Inf of elements, scales and c decide alone; a NaN scale makes NaN of whatever it scales, zeros too. */
 static bool special(const lb_step *s, lb_term c, uint64_t *out) {
-    const lb_format *fa = lb_format_row(s->u->a), *fb = lb_format_row(s->u->b);
     bool nan = c.e == LB_TERM_SPECIAL && c.sig == 0, plus = false, minus = false;
     if (c.e == LB_TERM_SPECIAL) plus = c.sig > 0, minus = c.sig < 0;
     for (int k = 0; k < s->count; k++) {
-        const lb_term a = lb_term_of(fa, s->a[k]), b = lb_term_of(fb, s->b[k]);
+        const lb_term a = s->a[k].term, b = s->b[k].term;
         const lb_term x = scale_of(s, s->scale_a, k), y = scale_of(s, s->scale_b, k);
         nan = nan || x.e == LB_TERM_SPECIAL || y.e == LB_TERM_SPECIAL;
         if (a.e != LB_TERM_SPECIAL && b.e != LB_TERM_SPECIAL) continue;
@@ -94,7 +93,7 @@ uint64_t lb_step_block_scaled(const lb_step *s, uint64_t c_code) {
         scale_products(s, &terms);
     int32_t top = g->floor_exp > c.e ? g->floor_exp : c.e;
     for (int i = 0; i < terms.count; i++)
-        if (terms.terms[i].counts && terms.terms[i].e > top) top = terms.terms[i].e;
+        if (terms.terms[i].e > top) top = terms.terms[i].e;
     const int up = g->frac_bits > terms.frac ? g->frac_bits - terms.frac : 0,
               down = g->frac_bits > terms.frac ? 0 : terms.frac - g->frac_bits;
     int64_t sum = lb_align(c.sig, top - c.e, g->c_up, g->c_down);

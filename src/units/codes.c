@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Whole products on the paths that work on codes: what each path can hold, its operands packed, K step by K step. */
+/* Whole products on the paths of path.h: what each can hold, its operands packed, K step by K step. */
 #include "base/try.h"
 #include "units/parameters.h"
 #include "units/path.h"
@@ -82,14 +82,15 @@ static lb_status check_sparse(const lb_unit *u, lb_error *err) {
 static const struct {
     lb_step_function *step;
     lb_status (*check)(const lb_unit *u, lb_error *err);
+    bool terms;
 } paths[LB_PATH_COUNT] = {
     [LB_PATH_FMA_CHAIN] = {lb_step_fma_chain, check_fma},
     [LB_PATH_EXACT] = {lb_step_exact, check_narrow},
     [LB_PATH_PAIRWISE] = {lb_step_pairwise, check_narrow},
-    [LB_PATH_LATE_C] = {lb_step_late_c, check_narrow},
-    [LB_PATH_LATE_C_SPLIT] = {lb_step_late_c_split, check_narrow},
-    [LB_PATH_BLOCK_SCALED] = {lb_step_block_scaled, check_block_scaled},
-    [LB_PATH_SPARSE] = {lb_step_sparse, check_sparse},
+    [LB_PATH_LATE_C] = {lb_step_late_c, check_narrow, true},
+    [LB_PATH_LATE_C_SPLIT] = {lb_step_late_c_split, check_narrow, true},
+    [LB_PATH_BLOCK_SCALED] = {lb_step_block_scaled, check_block_scaled, true},
+    [LB_PATH_SPARSE] = {lb_step_sparse, check_sparse, true},
     [LB_PATH_INTEGER] = {lb_step_integer, check_integer},
     [LB_PATH_XOR_POPC] = {lb_step_xor_popc, check_bits},
     [LB_PATH_AND_POPC] = {lb_step_and_popc, check_bits},
@@ -104,7 +105,7 @@ bool lb_is_code_path(lb_unit_path path) {
 }
 
 lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err) {
-    *out = (lb_code_path){.step = paths[u->path].step};
+    *out = (lb_code_path){.step = paths[u->path].step, .terms = paths[u->path].terms};
     if (u->k < 1 || u->k > LB_MAX_K) return lb_fail(err, LB_E_ARG, u->name, "k is %u; a K step has 1 to %d products", u->k, LB_MAX_K);
     const bool scaled = u->path == LB_PATH_BLOCK_SCALED, may_be_sparse = u->path == LB_PATH_SPARSE || u->path == LB_PATH_INTEGER;
     if (u->scale_block && !scaled) return lb_fail(err, LB_E_ARG, u->name, "path %s knows no scales", lb_unit_path_name(u->path));
@@ -123,22 +124,29 @@ lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err) {
     return lb_engine_of(&dense, &out->g, err);
 }
 
+lb_cell lb_cell_of(const lb_unit *u, const lb_code_path *path, lb_format_id format, uint64_t code) {
+    if (path->terms) return (lb_cell){.term = lb_unit_term(u, format, code)};
+    return (lb_cell){.code = lb_unit_code(u, format, code)};
+}
+
 /* ---- operands ------------------------------------------------------------------------------------------------------- */
 
-/* Lines of codes as the unit takes them: [lines][length], what the matrix has not being `fill`. */
+/* Lines of cells as the unit takes them: [lines][length], what the matrix has not being `fill`. */
 typedef struct lines {
-    uint64_t *codes;
+    lb_cell *cells;
     size_t length;
 } lines;
 
-static lb_status pack(const lb_unit *u, const lb_mat *m, size_t length, uint64_t fill, lines *out, lb_error *err) {
+static lb_status pack(const lb_unit *u, const lb_code_path *path, const lb_mat *m, size_t length, uint64_t fill, lines *out,
+                      lb_error *err) {
     const size_t count = m->rows ? m->rows : 1, room = length ? length : 1;
     *out = (lines){NULL, length};
-    if (room > SIZE_MAX / sizeof(uint64_t) / count) return lb_fail(err, LB_E_MEMORY, u->name, "operands too large");
-    out->codes = malloc(count * room * sizeof(uint64_t));
-    if (!out->codes) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu x %zu codes", count, room);
+    if (room > SIZE_MAX / sizeof(lb_cell) / count) return lb_fail(err, LB_E_MEMORY, u->name, "operands too large");
+    out->cells = malloc(count * room * sizeof(lb_cell));
+    if (!out->cells) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu x %zu codes", count, room);
     for (size_t l = 0; l < m->rows; l++)
-        for (size_t i = 0; i < length; i++) out->codes[l * length + i] = i < m->cols ? lb_unit_code(u, m->format->id, lb_mat_code(m, l, i)) : fill;
+        for (size_t i = 0; i < length; i++)
+            out->cells[l * length + i] = lb_cell_of(u, path, m->format->id, i < m->cols ? lb_mat_code(m, l, i) : fill);
     return LB_OK;
 }
 
@@ -186,10 +194,10 @@ typedef struct job {
 } job;
 
 static void job_close(job *j) {
-    free(j->a.codes);
-    free(j->b.codes);
-    free(j->scale_a.codes);
-    free(j->scale_b.codes);
+    free(j->a.cells);
+    free(j->b.cells);
+    free(j->scale_a.cells);
+    free(j->scale_b.cells);
     free(j->index);
 }
 
@@ -198,14 +206,14 @@ static lb_status job_open(job *j, const lb_mat *a, const lb_mat *b, const lb_uni
     const lb_mat b_lines = lb_mat_transposed(*b);
     j->steps = b->rows / u->k + (b->rows % u->k != 0);
     j->a_step = u->sparse_group ? u->k / 2u : u->k;
-    LB_TRY(pack(u, a, j->steps * j->a_step, 0, &j->a, err));
-    LB_TRY(pack(u, &b_lines, j->steps * u->k, 0, &j->b, err));
+    LB_TRY(pack(u, &j->path, a, j->steps * j->a_step, 0, &j->a, err));
+    LB_TRY(pack(u, &j->path, &b_lines, j->steps * u->k, 0, &j->b, err));
     if (u->scale_block) {
         const lb_mat scale_b = lb_mat_transposed(*with->scale_b);
         const size_t scales = j->steps * (size_t)(u->k / u->scale_block);
         const uint64_t one = lb_from_double(lb_format_row(u->scale), 1);
-        LB_TRY(pack(u, with->scale_a, scales, one, &j->scale_a, err));
-        LB_TRY(pack(u, &scale_b, scales, one, &j->scale_b, err));
+        LB_TRY(pack(u, &j->path, with->scale_a, scales, one, &j->scale_a, err));
+        LB_TRY(pack(u, &j->path, &scale_b, scales, one, &j->scale_b, err));
     }
     if (!u->sparse_group) return LB_OK;
     j->index_count = a->cols;
@@ -217,14 +225,15 @@ static lb_status job_open(job *j, const lb_mat *a, const lb_mat *b, const lb_uni
 }
 
 /* The products' b of one K step, as A has kept them. */
-static void gather(const job *j, size_t first, const uint64_t *col, uint64_t *out) {
-    for (size_t i = 0; i < j->a_step; i++) out[i] = first + i < j->index_count ? col[j->index[first + i]] : 0;
+static void gather(const job *j, size_t first, const lb_cell *col, lb_cell *out) {
+    for (size_t i = 0; i < j->a_step; i++)
+        out[i] = first + i < j->index_count ? col[j->index[first + i]] : lb_cell_of(j->u, &j->path, j->u->b, 0);
 }
 
 static uint64_t element(const job *j, size_t row, size_t col, uint64_t c) {
     const lb_unit *u = j->u;
-    const uint64_t *a = j->a.codes + row * j->a.length, *b = j->b.codes + col * j->b.length;
-    uint64_t gathered[LB_MAX_K];
+    const lb_cell *a = j->a.cells + row * j->a.length, *b = j->b.cells + col * j->b.length;
+    lb_cell gathered[LB_MAX_K];
     for (size_t s = 0; s < j->steps; s++) {
         lb_step step = {.u = u, .g = &j->path.g, .count = (int)j->a_step, .a = a + s * j->a_step, .b = b + s * u->k};
         if (j->index) {
@@ -233,8 +242,8 @@ static uint64_t element(const job *j, size_t row, size_t col, uint64_t c) {
         }
         if (u->scale_block) {
             const size_t scales = (size_t)(u->k / u->scale_block);
-            step.scale_a = j->scale_a.codes + row * j->scale_a.length + s * scales;
-            step.scale_b = j->scale_b.codes + col * j->scale_b.length + s * scales;
+            step.scale_a = j->scale_a.cells + row * j->scale_a.length + s * scales;
+            step.scale_b = j->scale_b.cells + col * j->scale_b.length + s * scales;
         }
         c = lb_settle_nan(u, j->path.step(&step, c));
     }

@@ -131,13 +131,13 @@ lb_status lb_unit_dot_check(const lb_unit *u, lb_error *err) {
 
 static lb_status code_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c, uint32_t *d, lb_error *err) {
     lb_code_path path;
-    uint64_t wide_a[LB_MAX_K] = {0}, wide_b[LB_MAX_K] = {0};
+    lb_cell cells_a[LB_MAX_K], cells_b[LB_MAX_K];
     LB_TRY(lb_code_path_of(u, &path, err));
-    for (size_t i = 0; i < count; i++) {
-        wide_a[i] = lb_unit_code(u, u->a, a[i]);
-        wide_b[i] = lb_unit_code(u, u->b, b[i]);
+    for (size_t i = 0; i < u->k; i++) {
+        cells_a[i] = lb_cell_of(u, &path, u->a, i < count ? a[i] : 0);
+        cells_b[i] = lb_cell_of(u, &path, u->b, i < count ? b[i] : 0);
     }
-    const lb_step step = {.u = u, .g = &path.g, .count = u->k, .a = wide_a, .b = wide_b};
+    const lb_step step = {.u = u, .g = &path.g, .count = u->k, .a = cells_a, .b = cells_b};
     *d = (uint32_t)lb_settle_nan(u, path.step(&step, c));
     return LB_OK;
 }

@@ -19,18 +19,18 @@ static uint64_t to_i32(const lb_unit *u, int64_t sum) {
 uint64_t lb_step_integer(const lb_step *s, uint64_t c) {
     const lb_format *fa = lb_format_row(s->u->a), *fb = lb_format_row(s->u->b);
     int64_t sum = signed_of(c);
-    for (int k = 0; k < s->count; k++) sum += int_of(fa, s->a[k]) * int_of(fb, s->b[k]);
+    for (int k = 0; k < s->count; k++) sum += int_of(fa, s->a[k].code) * int_of(fb, s->b[k].code);
     return to_i32(s->u, sum);
 }
 
 uint64_t lb_step_xor_popc(const lb_step *s, uint64_t c) {
     int64_t sum = signed_of(c);
-    for (int k = 0; k < s->count; k++) sum += (s->a[k] ^ s->b[k]) & 1;
+    for (int k = 0; k < s->count; k++) sum += (s->a[k].code ^ s->b[k].code) & 1;
     return to_i32(s->u, sum);
 }
 
 uint64_t lb_step_and_popc(const lb_step *s, uint64_t c) {
     int64_t sum = signed_of(c);
-    for (int k = 0; k < s->count; k++) sum += s->a[k] & s->b[k] & 1;
+    for (int k = 0; k < s->count; k++) sum += s->a[k].code & s->b[k].code & 1;
     return to_i32(s->u, sum);
 }

@@ -22,7 +22,7 @@ static uint64_t f32_of(lb_value v) {
 
 /* ---- exact ---------------------------------------------------------------------------------------------------------- */
 
-static uint64_t exact_block(const lb_unit *u, const uint64_t *a, const uint64_t *b, uint64_t c_code) {
+static uint64_t exact_block(const lb_unit *u, const lb_cell *a, const lb_cell *b, uint64_t c_code) {
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b);
     const lb_value c = lb_decode(lb_format_row(LB_F32), c_code);
     lb_value products[LB_MAX_K], special;
@@ -30,7 +30,7 @@ static uint64_t exact_block(const lb_unit *u, const uint64_t *a, const uint64_t 
     lb_exact_sum_clear(&sum);
     lb_exact_sum_add(&sum, c, NULL);
     for (int i = 0; i < u->terms; i++) {
-        const lb_value x = lb_decode(fa, a[i]), y = lb_decode(fb, b[i]);
+        const lb_value x = lb_decode(fa, a[i].code), y = lb_decode(fb, b[i].code);
         products[i] = lb_value_mul(x, y);
         lb_exact_sum_add(&sum, x, &y);
     }
@@ -70,11 +70,11 @@ static uint64_t add_flushed(uint64_t x, uint64_t y, flushes how) {
     return rounded_flushed(lb_value_add(lb_decode(f32, x), lb_decode(f32, y)), how);
 }
 
-static uint64_t pairwise_block(const lb_unit *u, const uint64_t *a, const uint64_t *b, uint64_t c) {
+static uint64_t pairwise_block(const lb_unit *u, const lb_cell *a, const lb_cell *b, uint64_t c) {
     const flushes how = flushes_of(u);
     uint64_t tree[LB_MAX_K];
     for (int i = 0; i < u->terms; i++)
-        tree[i] = rounded_flushed(lb_value_mul(flushed_input(u->a, a[i], how), flushed_input(u->b, b[i], how)), how);
+        tree[i] = rounded_flushed(lb_value_mul(flushed_input(u->a, a[i].code, how), flushed_input(u->b, b[i].code, how)), how);
     for (int n = u->terms; n > 1; n /= 2)
         for (int i = 0; i < n / 2; i++) tree[i] = add_flushed(tree[2 * i], tree[2 * i + 1], how);
     return add_flushed(lb_flush_code(lb_format_row(LB_F32), c, how.in), tree[0], how);
@@ -102,17 +102,16 @@ typedef struct partial {
 } partial;
 
 /* Products first, first + stride …, each cut toward zero under the largest exponent of those that are not zero. */
-static partial sum_products(const lb_unit *u, const lb_term *a, const lb_term *b, int first, int stride) {
+static partial sum_products(const lb_unit *u, const lb_cell *a, const lb_cell *b, int first, int stride) {
     const int frac = lb_format_row(u->a)->man_bits + lb_format_row(u->b)->man_bits;
+    const int up = u->frac_bits > frac ? u->frac_bits - frac : 0, down = frac > u->frac_bits ? frac - u->frac_bits : 0;
     partial p = {0, LB_TERM_ZERO};
-    for (int i = first; i < u->terms; i += stride)
-        if (a[i].sig && b[i].sig && a[i].e + b[i].e > p.e) p.e = a[i].e + b[i].e;
     for (int i = first; i < u->terms; i += stride) {
-        const int32_t sig = a[i].sig * b[i].sig;
-        if (sig)
-            p.sum += lb_align(sig, p.e - (a[i].e + b[i].e), u->frac_bits > frac ? u->frac_bits - frac : 0,
-                              frac > u->frac_bits ? frac - u->frac_bits : 0);
+        const int32_t e = a[i].term.e + b[i].term.e; /* of a zero product: below every other */
+        p.e = e > p.e ? e : p.e;
     }
+    for (int i = first; i < u->terms; i += stride)
+        p.sum += lb_align(a[i].term.sig * b[i].term.sig, p.e - (a[i].term.e + b[i].term.e), up, down);
     return p;
 }
 
@@ -139,25 +138,36 @@ static uint64_t add_late(const lb_unit *u, partial p, uint64_t c_code, bool drop
     return f32_of(v);
 }
 
-/* A product of 2^128 or more counts as Inf. */
-static lb_value ranged_product(lb_value a, lb_value b) {
-    lb_value p = lb_value_mul(a, b);
-    if (p.cls == LB_FINITE && p.exp + lb_bit_length64(p.lo) - 1 >= 128) p.cls = LB_INF;
-    return p;
+static lb_value value_of(lb_term t, int man_bits) {
+    if (t.e == LB_TERM_SPECIAL) return (lb_value){.cls = t.sig ? LB_INF : LB_NAN, .negative = t.sig < 0};
+    if (!t.sig) return (lb_value){.cls = LB_ZERO};
+    return (lb_value){LB_FINITE, t.sig < 0, false, t.e - man_bits, 0, (uint64_t)(t.sig < 0 ? -t.sig : t.sig)};
 }
 
-static uint64_t late_c_block(const lb_unit *u, const uint64_t *a, const uint64_t *b, uint64_t c, bool split) {
-    const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b);
-    lb_value products[LB_MAX_K], special;
-    lb_term ta[LB_MAX_K], tb[LB_MAX_K];
+/* NaN and Inf among the operands, the products and c. A product of 2^128 or more counts as Inf. */
+static bool late_special(const lb_unit *u, const lb_cell *a, const lb_cell *b, uint64_t c, uint64_t *out) {
+    const lb_format *f32 = lb_format_row(LB_F32);
+    lb_value products[LB_MAX_K], sum;
+    bool may_be = lb_code_class(f32, c) >= LB_INF;
     for (int i = 0; i < u->terms; i++) {
-        products[i] = ranged_product(lb_decode(fa, a[i]), lb_decode(fb, b[i]));
-        ta[i] = lb_term_of(fa, a[i]);
-        tb[i] = lb_term_of(fb, b[i]);
+        const int32_t x = a[i].term.e, y = b[i].term.e;
+        may_be = may_be || x == LB_TERM_SPECIAL || y == LB_TERM_SPECIAL || x + y >= 126; /* a product is below 2^(x+y+2) */
     }
-    if (special_sum(products, u->terms, lb_decode(lb_format_row(LB_F32), c), &special)) return f32_of(special);
-    if (!split) return add_late(u, sum_products(u, ta, tb, 0, 1), c, false);
-    return add_late(u, join(sum_products(u, ta, tb, 0, 2), sum_products(u, ta, tb, 1, 2)), c, true);
+    if (!may_be) return false;
+    for (int i = 0; i < u->terms; i++) {
+        products[i] = lb_value_mul(value_of(a[i].term, lb_format_row(u->a)->man_bits), value_of(b[i].term, lb_format_row(u->b)->man_bits));
+        if (products[i].cls == LB_FINITE && products[i].exp + lb_bit_length64(products[i].lo) - 1 >= 128) products[i].cls = LB_INF;
+    }
+    if (!special_sum(products, u->terms, lb_decode(f32, c), &sum)) return false;
+    *out = f32_of(sum);
+    return true;
+}
+
+static uint64_t late_c_block(const lb_unit *u, const lb_cell *a, const lb_cell *b, uint64_t c, bool split) {
+    uint64_t special;
+    if (late_special(u, a, b, c, &special)) return special;
+    if (!split) return add_late(u, sum_products(u, a, b, 0, 1), c, false);
+    return add_late(u, join(sum_products(u, a, b, 0, 2), sum_products(u, a, b, 1, 2)), c, true);
 }
 
 uint64_t lb_step_late_c(const lb_step *s, uint64_t c) {

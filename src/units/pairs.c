@@ -18,8 +18,8 @@ static lb_value rounded(lb_value v, const lb_encoding *how) {
 uint64_t lb_step_pair_odd(const lb_step *s, uint64_t c) {
     const lb_unit *u = s->u;
     for (int k = 0; k < s->count; k += 2) {
-        const lb_value first = rounded(lb_value_mul(flushed(u->a, s->a[k]), flushed(u->b, s->b[k])), &to_odd);
-        const lb_value second = rounded(lb_value_mul(flushed(u->a, s->a[k + 1]), flushed(u->b, s->b[k + 1])), &to_odd);
+        const lb_value first = rounded(lb_value_mul(flushed(u->a, s->a[k].code), flushed(u->b, s->b[k].code)), &to_odd);
+        const lb_value second = rounded(lb_value_mul(flushed(u->a, s->a[k + 1].code), flushed(u->b, s->b[k + 1].code)), &to_odd);
         const lb_value pair = rounded(lb_value_add(first, second), &to_odd);
         c = lb_encode(lb_format_row(LB_F32), lb_value_add(flushed(LB_F32, c), pair), &to_odd, NULL);
     }
@@ -29,8 +29,8 @@ uint64_t lb_step_pair_odd(const lb_step *s, uint64_t c) {
 uint64_t lb_step_pair_fused(const lb_step *s, uint64_t c) {
     const lb_format *fa = lb_format_row(s->u->a), *fb = lb_format_row(s->u->b), *f32 = lb_format_row(LB_F32);
     for (int k = 0; k < s->count; k += 2) {
-        const lb_value first = lb_value_mul(lb_decode(fa, s->a[k]), lb_decode(fb, s->b[k]));
-        const lb_value second = lb_value_mul(lb_decode(fa, s->a[k + 1]), lb_decode(fb, s->b[k + 1]));
+        const lb_value first = lb_value_mul(lb_decode(fa, s->a[k].code), lb_decode(fb, s->b[k].code));
+        const lb_value second = lb_value_mul(lb_decode(fa, s->a[k + 1].code), lb_decode(fb, s->b[k + 1].code));
         const lb_value pair = rounded(lb_value_add(first, second), NULL);
         c = lb_encode(f32, lb_value_add(lb_decode(f32, c), pair), NULL, NULL);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Internal: the paths that work on codes, one K step at a time. Each function below is the specification of its path; docs/units.md has
+/* Internal: the paths beside the truncated blocks of step.c, one K step at a time. Each function below is the specification of its path; docs/units.md has
  * the rule in words. */
 #ifndef LB_UNITS_PATH_H
 #define LB_UNITS_PATH_H
@@ -8,13 +8,19 @@
 
 enum { LB_MAX_K = 256 }; /* products of one K step */
 
+/* An operand as a path wants it: its code, or decoded once where the path aligns terms. */
+typedef union lb_cell {
+    uint64_t code;
+    lb_term term;
+} lb_cell;
+
 /* One K step of one element of D. */
 typedef struct lb_step {
     const lb_unit *u;
-    const lb_engine *g;                /* of a truncated block: BLOCK_SCALED, SPARSE */
-    int count;                         /* products: u->k, half of it where A is sparse */
-    const uint64_t *a, *b;             /* [count] codes; b gathered where A is sparse */
-    const uint64_t *scale_a, *scale_b; /* [u->k / u->scale_block] codes */
+    const lb_engine *g;               /* of a truncated block: BLOCK_SCALED, SPARSE */
+    int count;                        /* products: u->k, half of it where A is sparse */
+    const lb_cell *a, *b;             /* [count]; b gathered where A is sparse */
+    const lb_cell *scale_a, *scale_b; /* [u->k / u->scale_block] */
 } lb_step;
 
 /* The accumulator after the step. */
@@ -30,6 +36,7 @@ lb_step_function lb_step_sparse;                                                
 /* A row made ready. */
 typedef struct lb_code_path {
     lb_step_function *step;
+    bool terms;  /* the path takes terms, not codes */
     lb_engine g; /* BLOCK_SCALED, SPARSE */
 } lb_code_path;
 
@@ -38,6 +45,8 @@ bool lb_is_code_path(lb_unit_path path);
 
 /* errors LB_E_FORMAT, LB_E_ARG for parameters that the path cannot hold */
 lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err);
+
+lb_cell lb_cell_of(const lb_unit *u, const lb_code_path *path, lb_format_id format, uint64_t code);
 
 /* Formats and shapes of A, B, C and D. */
 lb_status lb_check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err);

@@ -6,8 +6,8 @@ uint64_t lb_step_sparse(const lb_step *s, uint64_t c) {
     lb_term a[LB_MAX_K], b[LB_MAX_K];
     bool special = false;
     for (int i = 0; i < s->count; i++) {
-        a[i] = lb_unit_term(s->u, s->u->a, s->a[i]);
-        b[i] = lb_unit_term(s->u, s->u->b, s->b[i]);
+        a[i] = s->a[i].term;
+        b[i] = s->b[i].term;
         special = special || a[i].e == LB_TERM_SPECIAL || b[i].e == LB_TERM_SPECIAL;
     }
     return lb_engine_step(s->g, a, b, (uint32_t)c, special);

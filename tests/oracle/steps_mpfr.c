@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { WIDE = 5000 }; /* bits: every sum here is exact, also of two products of f64 */
+enum { WIDE = 1400, WIDE64 = 4600 }; /* bits: every sum here is exact, of f32, and of a product of f64 and an f64 */
 
 typedef enum how { NEAREST, NEAREST_FTZ, ODD_FTZ, TOWARD_ZERO } how;
 
@@ -30,7 +30,7 @@ static void round_in_place(mpfr_t x, int p, long least, int emin, int emax, how 
     long unit = mpfr_get_exp(x) - p;
     if (!flushes && unit < least) unit = least;
     mpfr_t before;
-    mpfr_init2(before, WIDE);
+    mpfr_init2(before, mpfr_get_prec(x));
     mpfr_mul_2si(x, x, -unit, MPFR_RNDN);
     mpfr_set(before, x, MPFR_RNDN);
     mpfr_rint(x, x, h == NEAREST || h == NEAREST_FTZ ? MPFR_RNDN : MPFR_RNDZ);
@@ -56,7 +56,7 @@ static double flushed(double x, int emin) {
 /* x = a * b + c, exact (or NaN, Inf). */
 static void fma_exact(mpfr_t x, double a, double b, double c) {
     mpfr_t p, q;
-    mpfr_init2(p, WIDE);
+    mpfr_init2(p, mpfr_get_prec(x));
     mpfr_init2(q, 64);
     mpfr_set_d(p, a, MPFR_RNDN);
     mpfr_set_d(q, b, MPFR_RNDN);
@@ -91,7 +91,7 @@ uint64_t oracle_fma_chain64(const double *a, const double *b, int n, uint64_t c)
     double acc;
     memcpy(&acc, &c, sizeof acc);
     mpfr_t x;
-    mpfr_init2(x, WIDE);
+    mpfr_init2(x, WIDE64);
     for (int i = 0; i < n; i++) {
         fma_exact(x, a[i], b[i], acc);
         round_in_place(x, 53, -1074, -1022, 1023, NEAREST);
