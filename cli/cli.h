@@ -76,9 +76,7 @@ char *cli_command_line(int argc, char *const *argv);
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
 
 #define CLI_SET_OPTION(set)                                                                                                                \
-    {                                                                                                                                      \
-        "set", 0, CLI_TEXTS, &(set), "K=V[,K=V]", "change the unit's parameters (docs/units.md), as floor_exp=-126"                        \
-    }
+    { "set", 0, CLI_TEXTS, &(set), "K=V[,K=V]", "change the unit's parameters (docs/units.md), as floor_exp=-126" }
 
 /** The unit of a name, or of a file where the name is "file:F.json", with what --set changes. */
 lb_status cli_find_unit(const char *name, const cli_texts *set, lb_unit *out, lb_error *err);

@@ -75,12 +75,13 @@ int cli_explain(int argc, char **argv) {
         CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats),
     };
-    const cli_usage usage = {"lastbit explain UNIT A B [C] --at R,C [options]",
-                             "One element of D = A B + C, operation by operation: exact products and their exponents, which is the largest,\n"
-                             "what alignment keeps and cuts, the sum, its rounding; then D beside the correctly rounded answer.",
-                             options, sizeof options / sizeof options[0],
-                             "  lastbit explain sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy --at 3,17\n"
-                             "  lastbit explain sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy --at 3,17 --set floor_exp=-126"};
+    const cli_usage usage = {
+        "lastbit explain UNIT A B [C] --at R,C [options]",
+        "One element of D = A B + C, operation by operation: exact products and their exponents, which is the largest,\n"
+        "what alignment keeps and cuts, the sum, its rounding; then D beside the correctly rounded answer.",
+        options, sizeof options / sizeof options[0],
+        "  lastbit explain sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy --at 3,17\n"
+        "  lastbit explain sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy --at 3,17 --set floor_exp=-126"};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;

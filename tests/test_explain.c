@@ -94,7 +94,8 @@ static size_t expect_explained(const lb_unit *u, size_t k, lb_dist dist, uint64_
     assert_int_equal(lb_unit_gemm_with(u, &o.a, &o.b, c, with ? &o.with : NULL, &o.d, NULL), LB_OK);
     for (size_t i = 0; i < M * N; i++) {
         lb_explanation e;
-        snprintf(where, sizeof where, "%s k=%zu dist %d seed %llu at %zu,%zu", u->name, k, (int)dist, (unsigned long long)seed, i / N, i % N);
+        snprintf(where, sizeof where, "%s k=%zu dist %d seed %llu at %zu,%zu", u->name, k, (int)dist, (unsigned long long)seed, i / N,
+                 i % N);
         if (lb_explain(u, &o.a, &o.b, c, with ? &o.with : NULL, i / N, i % N, &e, &err) != LB_OK) fail_msg("%s: %s", where, err.message);
         if (e.d != lb_mat_code(&o.d, i / N, i % N)) fail_msg("%s: got %llx", where, (unsigned long long)e.d);
         expect_sound(&e, where);
@@ -203,8 +204,9 @@ static void a_block_by_hand(void **state) {
     };
     for (size_t i = 0; i < 4; i++) {
         const lb_explain_term *t = &e.terms[i];
-        const bool same = t->exponent == want[i].exponent && t->sets_max == want[i].sets_max && same_value(t->value, lb_value_of(want[i].value)) &&
-                          same_value(t->kept, lb_value_of(want[i].kept)) && same_value(t->cut, lb_value_of(want[i].cut));
+        const bool same = t->exponent == want[i].exponent && t->sets_max == want[i].sets_max &&
+                          same_value(t->value, lb_value_of(want[i].value)) && same_value(t->kept, lb_value_of(want[i].kept)) &&
+                          same_value(t->cut, lb_value_of(want[i].cut));
         if (!same) fail_msg("row at %d", want[i].line);
     }
     assert_int_equal(e.terms[8].source, LB_EXPLAIN_FROM_C);
@@ -214,9 +216,9 @@ static void a_block_by_hand(void **state) {
     assert_int_equal(op->unit_exp, -24);
     assert_true(same_value(op->sum, lb_value_of(3.25 - 0x1p-24)));
     assert_int_equal(op->sum_exponent, 1);
-    assert_int_equal(e.d, 0x404fffff);                                                /* 3.25 - 2^-22 */
+    assert_int_equal(e.d, 0x404fffff); /* 3.25 - 2^-22 */
     assert_true(same_value(op->lost, lb_value_of(0x1p-22 - 0x1p-24)));
-    assert_true(same_value(e.exact_value, lb_value_of(3.25 - 0x1p-26)));              /* -2^-24 + 0.75 * 2^-24 */
+    assert_true(same_value(e.exact_value, lb_value_of(3.25 - 0x1p-26))); /* -2^-24 + 0.75 * 2^-24 */
     assert_int_equal(e.exact, 0x40500000);
     assert_int_equal(e.ulp, 1);
     lb_explain_free(&e);

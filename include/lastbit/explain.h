@@ -46,9 +46,9 @@ typedef enum lb_explain_source {
 /** One term. value = kept + cut, exactly, unless the value is NaN or Inf. */
 typedef struct lb_explain_term {
     lb_explain_source source;
-    size_t k;        /* PRODUCT: its place along K; past K it is padding */
-    size_t from;     /* OP: number of the operation */
-    uint64_t a, b;   /* PRODUCT: codes as stored; C, OP: the code in a (0 where the operation's result has none) */
+    size_t k;                  /* PRODUCT: its place along K; past K it is padding */
+    size_t from;               /* OP: number of the operation */
+    uint64_t a, b;             /* PRODUCT: codes as stored; C, OP: the code in a (0 where the operation's result has none) */
     uint64_t scale_a, scale_b; /* PRODUCT of a unit with scales, where they are not those of a group */
     bool flushed;              /* a subnormal operand counts as zero, or a product out of range as Inf: value has it so */
     lb_value value;            /* exact, never normalised by the unit */
@@ -60,25 +60,25 @@ typedef struct lb_explain_term {
 /** One operation; its terms are explanation.terms[first_term … first_term + term_count). */
 typedef struct lb_explain_op {
     lb_explain_what what;
-    size_t step;          /* K step of the unit, from 0 */
-    size_t block;         /* number of the block (of what the path repeats) that it belongs to, from 0 over all of K */
+    size_t step;            /* K step of the unit, from 0 */
+    size_t block;           /* number of the block (of what the path repeats) that it belongs to, from 0 over all of K */
     size_t first_k, last_k; /* that its products cover; of an operation without products: those of its block */
     size_t first_term, term_count;
     uint64_t scale_a, scale_b; /* GROUP: codes */
     bool aligned;              /* terms were cut at multiples of 2^unit_exp (c of LATE at 2^c_unit_exp) */
     int32_t max_exp;           /* the largest exponent; LB_NO_EXPONENT where no term has one */
     int32_t unit_exp, c_unit_exp;
-    bool floor_sets_max;       /* the unit's floor_exp is the largest */
-    bool alone;                /* NaN or Inf among the terms decided; nothing was added */
-    lb_value sum;              /* exact sum of what was kept (GROUP: times the scales); sticky if beyond 128 bits */
-    int32_t sum_exponent;      /* of its leading one; LB_NO_EXPONENT for zero, Inf, NaN */
-    bool rounded;              /* false: the result is sum itself */
+    bool floor_sets_max;  /* the unit's floor_exp is the largest */
+    bool alone;           /* NaN or Inf among the terms decided; nothing was added */
+    lb_value sum;         /* exact sum of what was kept (GROUP: times the scales); sticky if beyond 128 bits */
+    int32_t sum_exponent; /* of its leading one; LB_NO_EXPONENT for zero, Inf, NaN */
+    bool rounded;         /* false: the result is sum itself */
     lb_unit_round round;
-    lb_format_id format;       /* of result */
-    uint64_t result;           /* code, if rounded */
-    lb_value lost;             /* sum - result; zero where either is Inf or NaN */
-    bool overflow;             /* sum beyond the format: Inf, the largest finite value, wrapped or clamped */
-    bool result_flushed;       /* a subnormal result became zero */
+    lb_format_id format; /* of result */
+    uint64_t result;     /* code, if rounded */
+    lb_value lost;       /* sum - result; zero where either is Inf or NaN */
+    bool overflow;       /* sum beyond the format: Inf, the largest finite value, wrapped or clamped */
+    bool result_flushed; /* a subnormal result became zero */
 } lb_explain_op;
 
 /** The whole way from A, B and C to one element of D. Plain data; ops and terms are owned, lb_explain_free. */
@@ -86,10 +86,10 @@ typedef struct lb_explanation {
     lb_unit unit;
     size_t row, col, k; /* k: products, without padding (of a compressed A: what B has) */
     size_t steps, blocks;
-    uint64_t c, d;          /* codes of u->c and u->d */
-    lb_value exact_value;   /* c and all products, no rounding anywhere; sticky if beyond 128 bits */
-    uint64_t exact;         /* that, rounded once to u->d, to nearest even (integers: clamped) */
-    uint64_t ulp;           /* lb_ulp_distance of d and exact */
+    uint64_t c, d;        /* codes of u->c and u->d */
+    lb_value exact_value; /* c and all products, no rounding anywhere; sticky if beyond 128 bits */
+    uint64_t exact;       /* that, rounded once to u->d, to nearest even (integers: clamped) */
+    uint64_t ulp;         /* lb_ulp_distance of d and exact */
     lb_explain_op *ops;
     size_t op_count;
     lb_explain_term *terms;

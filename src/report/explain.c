@@ -32,6 +32,18 @@ static void put_label(char *out, const lb_explain_term *t) {
         snprintf(out, CELL, "#%zu", t->from);
 }
 
+/* Integers in decimal, whatever else exactly in hexadecimal. */
+static const char *put_value(char *out, lb_value v, bool integers) {
+    char hex[LB_HEXFLOAT_SIZE];
+    const bool small = v.cls <= LB_FINITE && !v.sticky && v.hi == 0 && v.exp >= 0 && v.exp < 62 && v.lo >> (62 - v.exp) == 0;
+    if (integers && (small || v.cls == LB_ZERO))
+        snprintf(out, CELL, "%s%llu", v.negative && v.cls == LB_FINITE ? "-" : "",
+                 v.cls == LB_ZERO ? 0ull : (unsigned long long)v.lo << v.exp);
+    else
+        snprintf(out, CELL, "%s", lb_hexfloat(v, hex));
+    return out;
+}
+
 static void fill_line(line *l, const lb_explanation *e, const lb_explain_op *op, const lb_explain_term *t) {
     *l = (line){0};
     put_label(l->cells[LABEL], t);
@@ -41,7 +53,7 @@ static void fill_line(line *l, const lb_explanation *e, const lb_explain_op *op,
     } else if (t->source == LB_EXPLAIN_FROM_C || e->ops[t->from].rounded) {
         put_code(l->cells[A], t->source == LB_EXPLAIN_FROM_C ? e->unit.c : e->ops[t->from].format, t->a);
     }
-    lb_hexfloat(t->value, l->cells[VALUE]);
+    put_value(l->cells[VALUE], t->value, op->what == LB_EXPLAIN_INTEGER);
     if (t->flushed) snprintf(l->cells[VALUE] + strlen(l->cells[VALUE]), CELL - strlen(l->cells[VALUE]), "!");
     if (t->exponent != LB_NO_EXPONENT) snprintf(l->cells[EXPONENT], CELL, "%d%s", t->exponent, t->sets_max ? "*" : " ");
     if (!op->aligned) return;
@@ -96,8 +108,12 @@ static void add_cells(table *w, const char *const *cells, int first, int last) {
         if (w->width[c]) lb_text_add(w->t, " %*s", (int)w->width[c], cells[c]);
 }
 
-static void trim_line(lb_text *t) {
+static void drop_blanks(lb_text *t) {
     while (!t->failed && t->length && t->s[t->length - 1] == ' ') t->s[--t->length] = 0;
+}
+
+static void trim_line(lb_text *t) {
+    drop_blanks(t);
     lb_text_add(t, "\n");
 }
 
@@ -138,9 +154,9 @@ static void add_table(lb_text *t, const lb_explanation *e, const lb_explain_op *
 
 /* ---- one operation ----------------------------------------------------------------------------------------------------- */
 
-static void add_value_line(lb_text *t, const char *label, lb_value v, const char *behind) {
-    char hex[LB_HEXFLOAT_SIZE];
-    lb_text_add(t, "  %-9s %s%s\n", label, lb_hexfloat(v, hex), behind);
+static void add_value_line(lb_text *t, const lb_explain_op *op, const char *label, lb_value v, const char *behind) {
+    char value[CELL];
+    lb_text_add(t, "  %-9s %s%s\n", label, put_value(value, v, op->what == LB_EXPLAIN_INTEGER), behind);
 }
 
 /* "largest exponent 3 (k 0, c): …" */
@@ -166,15 +182,17 @@ static void add_result(lb_text *t, const lb_explain_op *op) {
     if (op->alone) {
         lb_text_add(t, "  NaN or Inf decides alone: %s\n", lb_hexfloat(op->sum, hex));
     } else {
-        if (op->sum_exponent != LB_NO_EXPONENT) snprintf(exponent, sizeof exponent, "  (exponent %d)", op->sum_exponent);
-        add_value_line(t, op->what == LB_EXPLAIN_GROUP ? "scaled" : "sum", op->sum, exponent);
+        if (op->sum_exponent != LB_NO_EXPONENT && op->what != LB_EXPLAIN_INTEGER)
+            snprintf(exponent, sizeof exponent, "  (exponent %d)", op->sum_exponent);
+        add_value_line(t, op, op->what == LB_EXPLAIN_GROUP ? "scaled" : "sum", op->sum, exponent);
     }
     if (!op->rounded) return;
     const lb_format *f = lb_format_row(op->format);
     put_code(code, op->format, op->result);
-    lb_text_add(t, "  %-9s %s = %s%s%s\n", lb_unit_round_name(op->round), code, lb_hexfloat(lb_decode(f, op->result), hex),
-                op->overflow ? ", overflow" : "", op->result_flushed ? ", a subnormal flushed" : "");
-    if (op->lost.cls != LB_ZERO) add_value_line(t, "lost", op->lost, "");
+    put_value(hex, lb_decode(f, op->result), op->what == LB_EXPLAIN_INTEGER);
+    lb_text_add(t, "  %-9s %s = %s%s%s\n", lb_unit_round_name(op->round), code, hex, op->overflow ? ", overflow" : "",
+                op->result_flushed ? ", a subnormal flushed" : "");
+    if (op->lost.cls != LB_ZERO) add_value_line(t, op, "lost", op->lost, "");
 }
 
 static void add_op(lb_text *t, const lb_explanation *e, size_t number) {
@@ -204,7 +222,8 @@ static void add_wrapped(lb_text *t, const char *text, char split, int indent) {
     for (const char *s = text; *s;) {
         const char *end = strchr(s, split);
         const int length = end ? (int)(end - s) + 1 : (int)strlen(s);
-        if (column + length > WIDTH && column > indent) {
+        if (column + length > WIDTH + (s[length - 1] == ' ') && column > indent) {
+            drop_blanks(t);
             lb_text_add(t, "\n%*s", indent, "");
             column = indent;
         }
@@ -219,7 +238,23 @@ static void add_number(lb_text *t, const char *label, const lb_format *f, uint64
     char hex[LB_HEXFLOAT_SIZE], bits[CELL];
     put_code(bits, f->id, code);
     const int digits = f->special == LB_SPECIAL_INT ? 10 : f->bits > 32 ? 17 : 9;
-    lb_text_add(t, "%-5s %s = %.*g = %s\n", label, bits, digits, lb_to_double(f, code), lb_hexfloat(lb_decode(f, code), hex));
+    lb_text_add(t, "%-5s %s = %.*g", label, bits, digits, lb_to_double(f, code));
+    if (f->special != LB_SPECIAL_INT) lb_text_add(t, " = %s", lb_hexfloat(lb_decode(f, code), hex));
+    lb_text_add(t, "\n");
+}
+
+/* What each kind of operation does that is among these. */
+static void add_kinds(lb_text *t, const lb_explanation *e) {
+    bool said[LB_EXPLAIN_WHAT_COUNT] = {false};
+    for (size_t i = 0; i < e->op_count; i++) {
+        const lb_explain_what what = e->ops[i].what;
+        if (said[what]) continue;
+        said[what] = true;
+        char text[160];
+        snprintf(text, sizeof text, "%s: %s", lb_explain_what_name(what), lb_explain_what_text(what));
+        lb_text_add(t, "  ");
+        add_wrapped(t, text, ' ', 4);
+    }
 }
 
 static void add_head(lb_text *t, const lb_explanation *e) {
@@ -232,32 +267,36 @@ static void add_head(lb_text *t, const lb_explanation *e) {
     }
     char about[512];
     int used = snprintf(about, sizeof about, "path %s", lb_unit_path_name(u->path));
-    if (u->terms) used += snprintf(about + used, sizeof about - (size_t)used, ", %d products a block", u->terms);
+    if (u->terms > 1) used += snprintf(about + used, sizeof about - (size_t)used, ", %d products a block", u->terms);
     if (u->frac_bits) used += snprintf(about + used, sizeof about - (size_t)used, ", %d fraction bits kept", u->frac_bits);
     snprintf(about + used, sizeof about - (size_t)used, ", %s; evidence: %s", lb_unit_round_name(u->round), lb_evidence_name(u->evidence));
     lb_text_add(t, "  ");
     add_wrapped(t, about, ' ', 2);
+    add_kinds(t, e);
     lb_text_add(t, "D[%zu,%zu]: %zu products in %zu step%s of %u\n", e->row, e->col, e->k, e->steps, e->steps == 1 ? "" : "s", u->k);
     add_number(t, "c", lb_format_row(u->c), e->c);
 }
 
 static void add_tail(lb_text *t, const lb_explanation *e) {
-    char hex[LB_HEXFLOAT_SIZE];
+    char value[CELL];
     const lb_format *d = lb_format_row(e->unit.d);
+    const bool integers = d->special == LB_SPECIAL_INT;
     lb_text_add(t, "\n");
     add_number(t, "D", d, e->d);
     add_number(t, "exact", d, e->exact);
-    lb_text_add(t, "      from %s, rounded once to nearest\n", lb_hexfloat(e->exact_value, hex));
+    lb_text_add(t, "      from %s, %s\n", put_value(value, e->exact_value, integers), integers ? "clamped" : "rounded once to nearest");
     if (e->ulp == UINT64_MAX)
         lb_text_add(t, "one of them is NaN\n");
     else
         lb_text_add(t, "%llu ULP apart\n", (unsigned long long)e->ulp);
 }
 
-/* What the flag behind a value means, where one stands. */
+/* What the signs behind a value mean, where one stands. */
 static void add_legend(lb_text *t, const lb_explanation *e) {
-    bool flushed = false;
+    bool flushed = false, more = e->exact_value.sticky;
     for (size_t i = 0; i < e->term_count; i++) flushed = flushed || e->terms[i].flushed;
+    for (size_t i = 0; i < e->op_count; i++) more = more || e->ops[i].sum.sticky || e->ops[i].lost.sticky;
+    if (more) lb_text_add(t, "(+ behind an exponent: there are more bits than are shown)\n");
     if (flushed) lb_text_add(t, "(!: a subnormal operand counts as zero, or a product out of range as Inf)\n");
 }
 
@@ -270,11 +309,10 @@ lb_status lb_report_explanation(const lb_explanation *e, const lb_explain_steps 
     for (size_t i = 0; i < e->op_count; i++) {
         const size_t at = e->ops[i].step;
         const bool shown = steps ? at >= first && at <= last : at < FIRST_STEPS || at + 1 == e->steps;
-        if (!shown && !skipped && !steps && e->steps > FIRST_STEPS + 1)
-            lb_text_add(&t, "\n… %zu steps\n", e->steps - FIRST_STEPS - 1);
+        if (!shown && !skipped && !steps && e->steps > FIRST_STEPS + 1) lb_text_add(&t, "\n… %zu steps\n", e->steps - FIRST_STEPS - 1);
         skipped = skipped || !shown;
         if (!shown) continue;
-        if (at != step && e->steps > 1) lb_text_add(&t, "\n---- step %zu of 0..%zu\n", at, e->steps - 1);
+        if (at != step && e->steps > 1) lb_text_add(&t, "\n---- step %zu (of 0..%zu)\n", at, e->steps - 1);
         step = at;
         add_op(&t, e, i);
     }

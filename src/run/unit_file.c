@@ -91,7 +91,8 @@ static lb_status name_unit(const char *path, const char *name, lb_unit *u, lb_er
     if (!name) return LB_OK;
     bool plain = *name && strlen(name) < sizeof u->name;
     for (const char *s = name; *s; s++) plain = plain && *s > ' ' && *s < 127 && *s != '+' && *s != ',';
-    if (!plain) return lb_fail(err, LB_E_FILE, path, "\"name\" should be 1 to %zu printable characters, no blank, + or comma", sizeof u->name - 1);
+    if (!plain)
+        return lb_fail(err, LB_E_FILE, path, "\"name\" should be 1 to %zu printable characters, no blank, + or comma", sizeof u->name - 1);
     snprintf(u->name, sizeof u->name, "%s", name);
     return LB_OK;
 }

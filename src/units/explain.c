@@ -143,21 +143,11 @@ static void say_exact(lb_explanation *e, const element *x) {
 /* ---- the telling --------------------------------------------------------------------------------------------------------- */
 
 static lb_tell_function *const tellers[LB_PATH_COUNT] = {
-    [LB_PATH_TRUNCATED] = lb_tell_blocks,
-    [LB_PATH_TWO_HALVES] = lb_tell_blocks,
-    [LB_PATH_SPARSE] = lb_tell_blocks,
-    [LB_PATH_BLOCK_SCALED] = lb_tell_block_scaled,
-    [LB_PATH_FMA_CHAIN] = lb_tell_fma_chain,
-    [LB_PATH_EXACT] = lb_tell_exact,
-    [LB_PATH_PAIRWISE] = lb_tell_pairwise,
-    [LB_PATH_LATE_C] = lb_tell_late_c,
-    [LB_PATH_LATE_C_SPLIT] = lb_tell_late_c,
-    [LB_PATH_INTEGER] = lb_tell_integer,
-    [LB_PATH_XOR_POPC] = lb_tell_integer,
-    [LB_PATH_AND_POPC] = lb_tell_integer,
-    [LB_PATH_ODD_FIRST] = lb_tell_odd_first,
-    [LB_PATH_TWO_CHAINS] = lb_tell_two_chains,
-    [LB_PATH_PAIR_ODD] = lb_tell_pair_odd,
+    [LB_PATH_TRUNCATED] = lb_tell_blocks,          [LB_PATH_TWO_HALVES] = lb_tell_blocks,     [LB_PATH_SPARSE] = lb_tell_blocks,
+    [LB_PATH_BLOCK_SCALED] = lb_tell_block_scaled, [LB_PATH_FMA_CHAIN] = lb_tell_fma_chain,   [LB_PATH_EXACT] = lb_tell_exact,
+    [LB_PATH_PAIRWISE] = lb_tell_pairwise,         [LB_PATH_LATE_C] = lb_tell_late_c,         [LB_PATH_LATE_C_SPLIT] = lb_tell_late_c,
+    [LB_PATH_INTEGER] = lb_tell_integer,           [LB_PATH_XOR_POPC] = lb_tell_integer,      [LB_PATH_AND_POPC] = lb_tell_integer,
+    [LB_PATH_ODD_FIRST] = lb_tell_odd_first,       [LB_PATH_TWO_CHAINS] = lb_tell_two_chains, [LB_PATH_PAIR_ODD] = lb_tell_pair_odd,
     [LB_PATH_PAIR_FUSED] = lb_tell_pair_fused,
 };
 

@@ -165,8 +165,7 @@ static lb_value tell_group(lb_teller *t, const lb_told_step *s, int first, int32
     op->scale_a = s->scale_a[place];
     op->scale_b = s->scale_b[place];
     bool any = false;
-    for (int i = first; i < first + u->group; i++)
-        any = tell_product(t, s, i)->value.cls != LB_ZERO || any;
+    for (int i = first; i < first + u->group; i++) any = tell_product(t, s, i)->value.cls != LB_ZERO || any;
     lb_tell_sum(t);
     op = lb_told_op(t);
     const lb_zero_group rule = u->edges.zero_group;
@@ -187,8 +186,7 @@ static uint64_t tell_groups(lb_teller *t, const lb_told_step *s, uint64_t c) {
     const size_t first = t->e->op_count;
     for (int i = 0; i < groups; i++) sums[i] = tell_group(t, s, i * t->u->group, &exponents[i]);
     lb_tell_op(t, s, LB_EXPLAIN_BLOCK, 0, s->count - 1);
-    for (int i = 0; i < groups; i++)
-        lb_tell_value(t, first + (size_t)i, sums[i], sums[i].cls <= LB_FINITE ? exponents[i] : LB_NO_EXPONENT);
+    for (int i = 0; i < groups; i++) lb_tell_value(t, first + (size_t)i, sums[i], sums[i].cls <= LB_FINITE ? exponents[i] : LB_NO_EXPONENT);
     tell_c(t, c);
     return finish_block(t);
 }

@@ -134,7 +134,8 @@ uint64_t lb_tell_pair_odd(lb_teller *t, const lb_told_step *s, uint64_t c) {
         uint64_t products[2];
         size_t from[2];
         for (int i = 0; i < 2; i++) {
-            const uint64_t a = lb_flush_code(f, s->a[first + i], LB_FLUSH_KEEP_SIGN), b = lb_flush_code(f, s->b[first + i], LB_FLUSH_KEEP_SIGN);
+            const uint64_t a = lb_flush_code(f, s->a[first + i], LB_FLUSH_KEEP_SIGN),
+                           b = lb_flush_code(f, s->b[first + i], LB_FLUSH_KEEP_SIGN);
             lb_tell_op(t, s, LB_EXPLAIN_PRODUCT, first + i, first + i);
             lb_tell_product(t, s, first + i, lb_decode(f, a), lb_decode(f, b))->flushed = a != s->a[first + i] || b != s->b[first + i];
             products[i] = finish_odd(t);

@@ -237,8 +237,7 @@ static const parameter *parameter_named(const char *key, lb_error *err) {
         if (p->alias) names[count++] = p->alias;
     }
     const char *near = lb_nearest_name(key, names, count);
-    lb_fail(err, LB_E_ARG, "set", "no parameter \"%s\"; %s%s", key, near ? "did you mean " : "docs/units.md lists them",
-            near ? near : "");
+    lb_fail(err, LB_E_ARG, "set", "no parameter \"%s\"; %s%s", key, near ? "did you mean " : "docs/units.md lists them", near ? near : "");
     return NULL;
 }
 
@@ -253,7 +252,8 @@ static lb_status rename_unit(lb_unit *u, const char *key, const char *value, lb_
     for (char *s = settings ? strtok_r(settings, ",", &rest) : NULL; s; s = strtok_r(NULL, ",", &rest))
         if (strncmp(s, key, key_length) != 0 || s[key_length] != '=') used += (size_t)snprintf(name + used, sizeof name - used, "%s,", s);
     used += (size_t)snprintf(name + used, sizeof name - used, "%s=%s", key, value);
-    if (used >= sizeof u->name) return lb_fail(err, LB_E_ARG, "set", "more settings than a name of %zu characters holds", sizeof u->name - 1);
+    if (used >= sizeof u->name)
+        return lb_fail(err, LB_E_ARG, "set", "more settings than a name of %zu characters holds", sizeof u->name - 1);
     memcpy(u->name, name, used + 1);
     return LB_OK;
 }

@@ -23,8 +23,8 @@ typedef struct lb_engine {
     bool nearest, c_last;
     int out_frac, out_pad, e_min, e_max;
     uint32_t sign_bit, inf_code, nan_code;
-    uint32_t over_code, tiny_sign;     /* of an overflow; sign bits that a sum keeps which rounds to zero */
-    bool c_own_exp, step_specials;     /* lb_unit_edges: c_subnormal, specials */
+    uint32_t over_code, tiny_sign; /* of an overflow; sign bits that a sum keeps which rounds to zero */
+    bool c_own_exp, step_specials; /* lb_unit_edges: c_subnormal, specials */
     bool flush_in, flush_out;
 } lb_engine;
 

@@ -106,11 +106,9 @@ lb_explain_term *lb_tell_product(lb_teller *t, const lb_told_step *s, int i, lb_
 }
 
 lb_explain_term *lb_tell_code(lb_teller *t, lb_explain_source source, size_t from, lb_format_id format, uint64_t code) {
-    return add_term(t, (lb_explain_term){.source = source,
-                                         .from = from,
-                                         .a = code,
-                                         .value = lb_decode(lb_format_row(format), code),
-                                         .exponent = LB_NO_EXPONENT});
+    return add_term(
+        t, (lb_explain_term){
+               .source = source, .from = from, .a = code, .value = lb_decode(lb_format_row(format), code), .exponent = LB_NO_EXPONENT});
 }
 
 lb_explain_term *lb_tell_value(lb_teller *t, size_t from, lb_value value, int32_t exponent) {

@@ -10,9 +10,9 @@
 
 /* One K step as the element sees it. */
 typedef struct lb_told_step {
-    int count;                             /* products */
-    uint64_t a[LB_MAX_K], b[LB_MAX_K];     /* codes as stored; b gathered where A is compressed */
-    size_t k[LB_MAX_K];                    /* their places along K */
+    int count;                                     /* products */
+    uint64_t a[LB_MAX_K], b[LB_MAX_K];             /* codes as stored; b gathered where A is compressed */
+    size_t k[LB_MAX_K];                            /* their places along K */
     uint64_t scale_a[LB_MAX_K], scale_b[LB_MAX_K]; /* [u->k / u->scale_block] */
 } lb_told_step;
 
@@ -65,9 +65,9 @@ void lb_value_cut(lb_value v, int32_t q, bool floors, lb_value *kept, lb_value *
 
 typedef uint64_t lb_tell_function(lb_teller *t, const lb_told_step *s, uint64_t c);
 
-lb_tell_function lb_tell_blocks, lb_tell_block_scaled;                                           /* explain_blocks.c */
-lb_tell_function lb_tell_exact, lb_tell_pairwise, lb_tell_late_c;                                /* explain_mfma.c */
-lb_tell_function lb_tell_fma_chain, lb_tell_odd_first, lb_tell_two_chains;                       /* explain_chains.c */
-lb_tell_function lb_tell_pair_odd, lb_tell_pair_fused, lb_tell_integer;                          /* explain_chains.c */
+lb_tell_function lb_tell_blocks, lb_tell_block_scaled;                     /* explain_blocks.c */
+lb_tell_function lb_tell_exact, lb_tell_pairwise, lb_tell_late_c;          /* explain_mfma.c */
+lb_tell_function lb_tell_fma_chain, lb_tell_odd_first, lb_tell_two_chains; /* explain_chains.c */
+lb_tell_function lb_tell_pair_odd, lb_tell_pair_fused, lb_tell_integer;    /* explain_chains.c */
 
 #endif

@@ -129,7 +129,7 @@
      LB_##scale,                                                                                                                           \
      block,                                                                                                                                \
      group,                                                                                                                                \
-     sparse,                                                                                                                                \
+     sparse,                                                                                                                               \
      {0}},
 #define LB_UNIT(arch, instr, m, n, k, free, d, a, b, c, path, terms, F, floor, round, evidence, source, note, open)                        \
     ROW(NAME(arch, instr, m, n, k, d, a, b) "." #c, m, n, k, free, d, a, b, c, path, terms, F, floor, round, ue8m0, 0, 0, 0, evidence,     \
