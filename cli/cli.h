@@ -149,6 +149,7 @@ int cli_replay(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_units(int argc, char **argv);
+int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
 int cli_backends(int argc, char **argv);

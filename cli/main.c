@@ -14,6 +14,7 @@ static const cli_command commands[] = {
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"units", cli_units, "list the matrix instructions"},
+    {"parameters", cli_parameters, "list what --set changes of a unit"},
     {"formats", cli_formats_list, "list the number formats"},
     {"contracts", cli_contracts, "list the numerics contracts"},
     {"backends", cli_backends, "list what --on takes"},

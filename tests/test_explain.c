@@ -2,8 +2,9 @@
 /* Explanations: of every unit the engine's bits, their parts add up, and a block worked out by hand. */
 #include "units_help.h"
 
-#include "lastbit/explain.h"
+#include "lastbit/report.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 
 enum { M = 2, N = 3, MAX_K = 600 };
@@ -170,6 +171,107 @@ static void the_exact_answer_is_the_correctly_rounded_one(void **state) {
     }
 }
 
+/* ---- as text and as JSON -------------------------------------------------------------------------------------------- */
+
+/* The longest line in characters, not bytes. */
+static size_t widest(const char *text) {
+    size_t width = 0, most = 0;
+    for (; *text; text++) {
+        width = *text == '\n' ? 0 : width + ((*text & 0xc0) != 0x80);
+        most = width > most ? width : most;
+    }
+    return most;
+}
+
+static void texts_of_every_unit_fit_80_columns_and_json_has_everything(void **state) {
+    (void)state;
+    static operands o;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        lb_unit u = *lb_unit_row(row);
+        if (u.path == LB_PATH_NONE) continue;
+        const lb_dist dists[] = {LB_DIST_BITS, LB_DIST_WIDE, LB_DIST_SPECIAL};
+        for (int n = 0; n < 3; n++) {
+            if (n && lb_format_row(u.d)->special != LB_SPECIAL_INT)
+                lb_unit_set(&u, n == 1 ? "overflow=max,tiny_sign=plus,frac_bits=12" : "tf32=round", NULL);
+            open_operands(&o, &u, 3 * u.k, dists[n], row);
+            lb_explanation e;
+            char *text, *json;
+            assert_int_equal(lb_explain(&u, &o.a, &o.b, &o.c, u.scale_block || u.sparse_group ? &o.with : NULL, 1, 2, &e, NULL), LB_OK);
+            assert_int_equal(lb_report_explanation(&e, NULL, &text, NULL), LB_OK);
+            if (widest(text) > 80) fail_msg("%s: %zu columns:\n%s", u.name, widest(text), text);
+            assert_null(strstr(text, " \n"));
+            assert_int_equal(lb_report_explanation_json(&e, &json, NULL), LB_OK);
+            json_t *root = json_loads(json, 0, NULL);
+            assert_non_null(root);
+            assert_int_equal(json_array_size(json_object_get(root, "ops")), e.op_count);
+            size_t terms = 0, i;
+            json_t *op;
+            json_array_foreach(json_object_get(root, "ops"), i, op) terms += json_array_size(json_object_get(op, "terms"));
+            assert_int_equal(terms, e.term_count);
+            json_decref(root);
+            free(json);
+            free(text);
+            lb_explain_free(&e);
+        }
+    }
+}
+
+static void a_long_k_shows_its_ends_or_what_was_asked_for(void **state) {
+    (void)state;
+    static operands o;
+    const lb_unit u = unit_named("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+    open_operands(&o, &u, 8 * 10, LB_DIST_NORMAL, 1);
+    lb_explanation e;
+    char *text;
+    assert_int_equal(lb_explain(&u, &o.a, &o.b, &o.c, NULL, 0, 0, &e, NULL), LB_OK);
+    assert_int_equal(lb_report_explanation(&e, NULL, &text, NULL), LB_OK);
+    assert_non_null(strstr(text, "step 0 "));
+    assert_non_null(strstr(text, "step 1 "));
+    assert_null(strstr(text, "step 2 "));
+    assert_non_null(strstr(text, "… 7 steps\n"));
+    assert_non_null(strstr(text, "step 9 "));
+    free(text);
+    assert_int_equal(lb_report_explanation(&e, &(lb_explain_steps){4, 5}, &text, NULL), LB_OK);
+    assert_null(strstr(text, "step 3 "));
+    assert_non_null(strstr(text, "step 4 "));
+    assert_non_null(strstr(text, "#5 block, k 40..47\n"));
+    assert_null(strstr(text, "step 6 "));
+    assert_non_null(strstr(text, "\nexact "));
+    free(text);
+    lb_explain_free(&e);
+}
+
+/* The block by hand below, as a person sees it. */
+static void the_text_of_a_block_is_this(void **state) {
+    (void)state;
+    const lb_unit u = unit_named("sm_80/mma.m16n8k8.f32.f16.f16.f32");
+    const uint16_t a[4] = {0x3e00, 0x8c00, 0x3a00, 0}, b[4] = {0x3e00, 0x0c00, 0x0001, 0x4500};
+    const uint32_t one = 0x3f800000;
+    const lb_mat ma = lb_mat_of(lb_format_row(LB_F16), a, 1, 4), mb = lb_mat_of(lb_format_row(LB_F16), b, 4, 1),
+                 mc = lb_mat_of(lb_format_row(LB_F32), &one, 1, 1);
+    lb_explanation e;
+    char *text;
+    assert_int_equal(lb_explain(&u, &ma, &mb, &mc, NULL, 0, 0, &e, NULL), LB_OK);
+    assert_int_equal(lb_report_explanation(&e, NULL, &text, NULL), LB_OK);
+    static const char *const lines[] = {"D[0,0]: 4 products in 1 step of 8\nc     3f800000 = 1 = 0x1p+0\n\n#0 block, k 0..7\n",
+                                        "     k        a    b     value exp      kept       cut\n"
+                                        "     0     3e00 3e00  0x1.2p+1   0* 0x1.2p+1         0\n"
+                                        "     1     8c00 0c00  -0x1p-24 -24  -0x1p-24         0\n"
+                                        "     2     3a00 0001 0x1.8p-25 -15         0 0x1.8p-25\n"
+                                        "  3..7  products are zero\n"
+                                        "     c 3f800000         0x1p+0   0*   0x1p+0         0\n",
+                                        "  largest exponent 0 (k 0, c); last place kept 2^-24\n",
+                                        "  sum       0x1.9fffff8p+1  (exponent 1)\n",
+                                        "  f32 rz    404fffff = 0x1.9ffffep+1\n",
+                                        "  lost      0x1.8p-23\n",
+                                        "D     404fffff = 3.24999976 = 0x1.9ffffep+1\nexact 40500000 = 3.25 = 0x1.ap+1\n",
+                                        "      from 0x1.9fffffep+1, rounded once to nearest\n1 ULP apart\n"};
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
+        if (!strstr(text, lines[i])) fail_msg("no \"%s\" in:\n%s", lines[i], text);
+    free(text);
+    lb_explain_free(&e);
+}
+
 /* ---- by hand --------------------------------------------------------------------------------------------------------- */
 
 /* A dot of four values on an A100 with c = 1: 1.5 * 1.5 = 2.25 (exponent 0, not normalised), -2^-12 * 2^-12 = -2^-24 (kept whole: 24
@@ -250,6 +352,9 @@ int main(void) {
         cmocka_unit_test(every_unit_is_explained_with_the_bits_of_the_engine),
         cmocka_unit_test(alternatives_are_explained_too),
         cmocka_unit_test(the_exact_answer_is_the_correctly_rounded_one),
+        cmocka_unit_test(texts_of_every_unit_fit_80_columns_and_json_has_everything),
+        cmocka_unit_test(a_long_k_shows_its_ends_or_what_was_asked_for),
+        cmocka_unit_test(the_text_of_a_block_is_this),
         cmocka_unit_test(a_block_by_hand),
         cmocka_unit_test(bad_calls_are_refused_and_leave_nothing),
     };

@@ -124,6 +124,8 @@ typedef struct lb_parameter {
     const char *key, *alias; /* alias NULL if none */
     const char *values;      /* "skip|count", "-1000 … 1000 or none", "a format" */
     const char *edge;        /* "D2" …; "" if none */
+    const char *note;        /* "products a block" */
+    unsigned paths;          /* that read it: bit p for lb_unit_path p */
 } lb_parameter;
 
 /** Parameter i, false past the end. threads pure */

@@ -92,7 +92,7 @@ static void each_line(const lb_explanation *e, const lb_explain_op *op, void (*e
 typedef struct table {
     lb_text *t;
     size_t width[COLUMNS]; /* 0: the column is empty */
-    bool two_lines;        /* the whole is wider than a terminal: codes on a line of their own */
+    bool breaks[COLUMNS];  /* where the whole is wider than a terminal: a row goes on in another line before this column */
 } table;
 
 static const char *const titles[COLUMNS] = {"k", "a", "b", "value", "exp ", "kept", "cut"};
@@ -101,11 +101,6 @@ static void widen(void *user, const line *l) {
     table *w = user;
     for (int c = 0; c < COLUMNS; c++)
         if (!(l->zeros && c > LABEL) && strlen(l->cells[c]) > w->width[c]) w->width[c] = strlen(l->cells[c]);
-}
-
-static void add_cells(table *w, const char *const *cells, int first, int last) {
-    for (int c = first; c <= last; c++)
-        if (w->width[c]) lb_text_add(w->t, " %*s", (int)w->width[c], cells[c]);
 }
 
 static void drop_blanks(lb_text *t) {
@@ -119,12 +114,13 @@ static void trim_line(lb_text *t) {
 
 static void add_row(table *w, const char *const *cells) {
     lb_text_add(w->t, " ");
-    add_cells(w, cells, LABEL, B);
-    if (w->two_lines) {
-        trim_line(w->t);
-        lb_text_add(w->t, "   ");
+    for (int c = 0; c < COLUMNS; c++) {
+        if (w->breaks[c]) {
+            trim_line(w->t);
+            lb_text_add(w->t, "   ");
+        }
+        if (w->width[c]) lb_text_add(w->t, " %*s", (int)w->width[c], cells[c]);
     }
-    add_cells(w, cells, VALUE, CUT);
     trim_line(w->t);
 }
 
@@ -142,12 +138,14 @@ static void add_line_row(void *user, const line *l) {
 static void add_table(lb_text *t, const lb_explanation *e, const lb_explain_op *op) {
     table w = {.t = t};
     each_line(e, op, widen, &w);
-    size_t total = 1;
+    size_t codes = 1, values = 0, cut = 0; /* columns of each part */
     for (int c = 0; c < COLUMNS; c++) {
         if (w.width[c] && strlen(titles[c]) > w.width[c]) w.width[c] = strlen(titles[c]);
-        total += w.width[c] ? w.width[c] + 1 : 0;
+        const size_t width = w.width[c] ? w.width[c] + 1 : 0;
+        *(c < VALUE ? &codes : c < CUT ? &values : &cut) += width;
     }
-    w.two_lines = total > WIDTH;
+    w.breaks[VALUE] = codes + values + cut > WIDTH;
+    w.breaks[CUT] = w.breaks[VALUE] && 3 + values + cut > WIDTH;
     add_row(&w, titles);
     each_line(e, op, add_line_row, &w);
 }

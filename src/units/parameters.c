@@ -22,7 +22,7 @@ typedef struct parameter {
     int least, most;
     const char *choices; /* CHOICE: "first|second", in the order of its enum */
     unsigned paths;      /* that read it, a bit each */
-    const char *edge;
+    const char *edge, *note;
 } parameter;
 
 #define ON(path)   (1u << LB_PATH_##path)
@@ -35,32 +35,40 @@ typedef struct parameter {
 #define AT(field)  offsetof(lb_unit, field)
 
 static const parameter parameters[] = {
-    {"m", NULL, UINT16, AT(m), 1, 4096, NULL, EVERY, ""},
-    {"n", NULL, UINT16, AT(n), 1, 4096, NULL, EVERY, ""},
-    {"k", NULL, UINT16, AT(k), 1, LB_MAX_K, NULL, EVERY, ""},
-    {"a", NULL, FORMAT, AT(a), 0, 0, NULL, EVERY, ""},
-    {"b", NULL, FORMAT, AT(b), 0, 0, NULL, EVERY, ""},
-    {"c", NULL, FORMAT, AT(c), 0, 0, NULL, EVERY, ""},
-    {"d", NULL, FORMAT, AT(d), 0, 0, NULL, EVERY, ""},
-    {"path", NULL, PATH, AT(path), 0, 0, NULL, EVERY, "D7 D15"},
-    {"terms", NULL, INT, AT(terms), 1, LB_MAX_K, NULL, ENGINE | LATE | ON(EXACT) | ON(PAIRWISE), "D13"},
-    {"frac_bits", NULL, INT, AT(frac_bits), 1, 48, NULL, ENGINE | LATE, "D18"},
-    {"floor_exp", "e_lim", FLOOR, AT(floor_exp), -1000, 1000, NULL, ENGINE, "D1"},
-    {"round", NULL, ROUND, AT(round), 0, 0, NULL, EVERY, ""},
-    {"scale", NULL, FORMAT, AT(scale), 0, 0, NULL, ON(BLOCK_SCALED), ""},
-    {"scale_block", NULL, INT, AT(scale_block), 0, LB_MAX_K, NULL, ON(BLOCK_SCALED), ""},
-    {"group", NULL, INT, AT(group), 0, LB_MAX_K, NULL, ON(BLOCK_SCALED), ""},
-    {"sparse_group", NULL, INT, AT(sparse_group), 0, 4, NULL, ON(SPARSE) | ON(INTEGER), ""},
-    {"zero_products", NULL, CHOICE, AT(edges.zero_products), 0, 0, "skip|count", BLOCKS, "D2"},
-    {"c_subnormal", NULL, CHOICE, AT(edges.c_subnormal), 0, 0, "least|own", ENGINE, "D3"},
-    {"overflow", NULL, CHOICE, AT(edges.overflow), 0, 0, "inf|max", ENGINE, "D4"},
-    {"tiny_sign", NULL, CHOICE, AT(edges.tiny_sign), 0, 0, "keep|plus", ENGINE, "D5"},
-    {"nan", NULL, NAN_CODE, AT(edges.nan), 0, 0, NULL, FLOATS, "D6 D22"},
-    {"late_floor", NULL, CHOICE, AT(edges.late_floor), 0, 0, "once|twice", LATE, "D11"},
-    {"specials", NULL, CHOICE, AT(edges.specials), 0, 0, "block|step", BLOCKS, "D12"},
-    {"tf32", NULL, CHOICE, AT(edges.tf32), 0, 0, "truncate|keep_nan|round", FLOATS, "D16 D24"},
-    {"zero_group", NULL, CHOICE, AT(edges.zero_group), 0, 0, "products|sum|always", ON(BLOCK_SCALED), "D17"},
-    {"subnormals", NULL, CHOICE, AT(edges.subnormals), 0, 0, "path|keep|flush_in|flush_out|flush", BLOCKS | ON(PAIRWISE), "D7"},
+    {"m", NULL, UINT16, AT(m), 1, 4096, NULL, EVERY, "", "rows of D in one tile"},
+    {"n", NULL, UINT16, AT(n), 1, 4096, NULL, EVERY, "", "columns of D in one tile"},
+    {"k", NULL, UINT16, AT(k), 1, LB_MAX_K, NULL, EVERY, "", "products of one K step"},
+    {"a", NULL, FORMAT, AT(a), 0, 0, NULL, EVERY, "", "format of A"},
+    {"b", NULL, FORMAT, AT(b), 0, 0, NULL, EVERY, "", "format of B"},
+    {"c", NULL, FORMAT, AT(c), 0, 0, NULL, EVERY, "", "format of C"},
+    {"d", NULL, FORMAT, AT(d), 0, 0, NULL, EVERY, "", "format of D"},
+    {"path", NULL, PATH, AT(path), 0, 0, NULL, EVERY, "D7 D15", "how it is computed"},
+    {"terms", NULL, INT, AT(terms), 1, LB_MAX_K, NULL, ENGINE | LATE | ON(EXACT) | ON(PAIRWISE), "D13", "products a block"},
+    {"frac_bits", NULL, INT, AT(frac_bits), 1, 48, NULL, ENGINE | LATE, "D18", "fraction bits kept below the largest exponent"},
+    {"floor_exp", "e_lim", FLOOR, AT(floor_exp), -1000, 1000, NULL, ENGINE, "D1", "least exponent that a block is aligned to"},
+    {"round", NULL, ROUND, AT(round), 0, 0, NULL, EVERY, "", "of each block"},
+    {"scale", NULL, FORMAT, AT(scale), 0, 0, NULL, ON(BLOCK_SCALED), "", "format of the scales"},
+    {"scale_block", NULL, INT, AT(scale_block), 0, LB_MAX_K, NULL, ON(BLOCK_SCALED), "", "consecutive k that share a scale"},
+    {"group", NULL, INT, AT(group), 0, LB_MAX_K, NULL, ON(BLOCK_SCALED), "", "products that are summed before they are aligned"},
+    {"sparse_group", NULL, INT, AT(sparse_group), 0, 4, NULL, ON(SPARSE) | ON(INTEGER), "",
+     "consecutive k of which A holds half; 0: A is dense"},
+    {"zero_products", NULL, CHOICE, AT(edges.zero_products), 0, 0, "skip|count", BLOCKS, "D2",
+     "a zero operand has no exponent, or -126, which counts with its partner's"},
+    {"c_subnormal", NULL, CHOICE, AT(edges.c_subnormal), 0, 0, "least|own", ENGINE, "D3",
+     "exponent of a subnormal c: the least one, or that of its leading one"},
+    {"overflow", NULL, CHOICE, AT(edges.overflow), 0, 0, "inf|max", ENGINE, "D4", "Inf, or the largest finite value"},
+    {"tiny_sign", NULL, CHOICE, AT(edges.tiny_sign), 0, 0, "keep|plus", ENGINE, "D5", "of a sum that rounds to zero: its own, or plus"},
+    {"nan", NULL, NAN_CODE, AT(edges.nan), 0, 0, NULL, FLOATS, "D6 D22", "every NaN that a step returns"},
+    {"late_floor", NULL, CHOICE, AT(edges.late_floor), 0, 0, "once|twice", LATE, "D11",
+     "of the sum with c: once, or once more behind normalising"},
+    {"specials", NULL, CHOICE, AT(edges.specials), 0, 0, "block|step", BLOCKS, "D12",
+     "NaN and Inf are looked for in each block, or in a K step before anything is added"},
+    {"tf32", NULL, CHOICE, AT(edges.tf32), 0, 0, "truncate|keep_nan|round", FLOATS, "D16 D24",
+     "low 13 bits of an operand: they drop; do, but NaN stays; or round to nearest even"},
+    {"zero_group", NULL, CHOICE, AT(edges.zero_group), 0, 0, "products|sum|always", ON(BLOCK_SCALED), "D17",
+     "a group counts if a product is not zero; if its sum is not; or always"},
+    {"subnormals", NULL, CHOICE, AT(edges.subnormals), 0, 0, "path|keep|flush_in|flush_out|flush", BLOCKS | ON(PAIRWISE), "D7",
+     "of operands and results: as the path has it; kept; or zeros"},
 };
 
 enum { PARAMETERS = sizeof parameters / sizeof parameters[0] };
@@ -77,7 +85,7 @@ bool lb_unit_parameter(size_t i, lb_parameter *out) {
                                          [NAN_CODE] = "a NaN of d, in hex"};
     if (i >= PARAMETERS) return false;
     const parameter *p = &parameters[i];
-    *out = (lb_parameter){p->key, p->alias, p->kind == CHOICE ? p->choices : values[p->kind], p->edge};
+    *out = (lb_parameter){p->key, p->alias, p->kind == CHOICE ? p->choices : values[p->kind], p->edge, p->note, p->paths};
     return true;
 }
 
