@@ -54,6 +54,7 @@ static void full_spellings_find_their_integer_rows(void **state) {
         {__LINE__, "gfx90a/v_mfma_f32_32x32x4bf16", "gfx90a/mfma.m32n32k4.f32.bf16.bf16.f32"},
         {__LINE__, "gfx90a/v_mfma_f32_32x32x4bf16_1k", "gfx90a/mfma.m32n32k4.f32.bf16.bf16.f32.1k"},
         {__LINE__, "gfx908/v_mfma_f32_4x4x4f16", "gfx908/mfma.m4n4k4.f32.f16.f16.f32"},
+        {__LINE__, "gfx942/v_mfma_f32_16x16x16_bf16_1k", "gfx942/mfma.m16n16k16.f32.bf16.bf16.f32"},
         {__LINE__, "gfx90a/v_mfma_f64_16x16x4f64", "gfx90a/mfma.m16n16k4.f64.f64.f64.f64"},
         {__LINE__, "x86/VDPBF16PS", "x86/vdpbf16ps"},
     };

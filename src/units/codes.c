@@ -84,20 +84,20 @@ static const struct {
     lb_status (*check)(const lb_unit *u, lb_error *err);
     bool terms;
 } paths[LB_PATH_COUNT] = {
-    [LB_PATH_FMA_CHAIN] = {lb_step_fma_chain, check_fma},
-    [LB_PATH_EXACT] = {lb_step_exact, check_narrow},
-    [LB_PATH_PAIRWISE] = {lb_step_pairwise, check_narrow},
+    [LB_PATH_FMA_CHAIN] = {lb_step_fma_chain, check_fma, false},
+    [LB_PATH_EXACT] = {lb_step_exact, check_narrow, false},
+    [LB_PATH_PAIRWISE] = {lb_step_pairwise, check_narrow, false},
     [LB_PATH_LATE_C] = {lb_step_late_c, check_narrow, true},
     [LB_PATH_LATE_C_SPLIT] = {lb_step_late_c_split, check_narrow, true},
     [LB_PATH_BLOCK_SCALED] = {lb_step_block_scaled, check_block_scaled, true},
     [LB_PATH_SPARSE] = {lb_step_sparse, check_sparse, true},
-    [LB_PATH_INTEGER] = {lb_step_integer, check_integer},
-    [LB_PATH_XOR_POPC] = {lb_step_xor_popc, check_bits},
-    [LB_PATH_AND_POPC] = {lb_step_and_popc, check_bits},
-    [LB_PATH_ODD_FIRST] = {lb_step_odd_first, check_bf16_pairs},
-    [LB_PATH_TWO_CHAINS] = {lb_step_two_chains, check_bf16_pairs},
-    [LB_PATH_PAIR_ODD] = {lb_step_pair_odd, check_bf16_pairs},
-    [LB_PATH_PAIR_FUSED] = {lb_step_pair_fused, check_bf16_pairs},
+    [LB_PATH_INTEGER] = {lb_step_integer, check_integer, false},
+    [LB_PATH_XOR_POPC] = {lb_step_xor_popc, check_bits, false},
+    [LB_PATH_AND_POPC] = {lb_step_and_popc, check_bits, false},
+    [LB_PATH_ODD_FIRST] = {lb_step_odd_first, check_bf16_pairs, false},
+    [LB_PATH_TWO_CHAINS] = {lb_step_two_chains, check_bf16_pairs, false},
+    [LB_PATH_PAIR_ODD] = {lb_step_pair_odd, check_bf16_pairs, false},
+    [LB_PATH_PAIR_FUSED] = {lb_step_pair_fused, check_bf16_pairs, false},
 };
 
 bool lb_is_code_path(lb_unit_path path) {

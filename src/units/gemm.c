@@ -123,9 +123,10 @@ lb_status lb_unit_dot_check(const lb_unit *u, lb_error *err) {
     if (u->scale_block) return lb_fail(err, LB_E_ARG, u->name, "this unit takes scales: a product of matrices gives them (mma, gemm)");
     if (u->sparse_group)
         return lb_fail(err, LB_E_ARG, u->name, "A of this unit is compressed: a product of matrices gives its metadata (mma, gemm)");
-    const lb_format *d = lb_format_row(u->d);
-    if (!d || d->bits > 32)
-        return lb_fail(err, LB_E_FORMAT, u->name, "codes of 64 bits do not fit a dot; use a product of matrices (mma, gemm)");
+    const lb_format_id formats[] = {u->a, u->b, u->c, u->d};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!lb_format_row(formats[i]) || lb_format_row(formats[i])->bits > 32)
+            return lb_fail(err, LB_E_FORMAT, u->name, "codes of 64 bits do not fit a dot; use a product of matrices (mma, gemm)");
     return LB_OK;
 }
 

@@ -151,7 +151,7 @@ static bool late_special(const lb_unit *u, const lb_cell *a, const lb_cell *b, u
     bool may_be = lb_code_class(f32, c) >= LB_INF;
     for (int i = 0; i < u->terms; i++) {
         const int32_t x = a[i].term.e, y = b[i].term.e;
-        may_be = may_be || x == LB_TERM_SPECIAL || y == LB_TERM_SPECIAL || x + y >= 126; /* a product is below 2^(x+y+2) */
+        may_be = may_be || x == LB_TERM_SPECIAL || y == LB_TERM_SPECIAL || x + y >= 127; /* a product is below 2^(x+y+2) */
     }
     if (!may_be) return false;
     for (int i = 0; i < u->terms; i++) {

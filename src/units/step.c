@@ -154,7 +154,7 @@ lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err) {
     if (!a || !b || a->special == LB_SPECIAL_INT || b->special == LB_SPECIAL_INT || a->man_bits + b->man_bits > 29)
         return lb_fail(err, LB_E_FORMAT, u->name, "the engine multiplies significands of at most 31 bits together");
     if (u->c != out->id || u->d != out->id) return lb_fail(err, LB_E_FORMAT, u->name, "c and d must be %s for this rounding", out->name);
-    if (u->terms < 1 || u->terms > 64 || u->k % u->terms || u->frac_bits < 1 || u->frac_bits > 48)
+    if (u->terms < 1 || u->terms > 64 || u->k < 1 || u->k % u->terms || u->frac_bits < 1 || u->frac_bits > 48)
         return lb_fail(err, LB_E_ARG, u->name, "terms 1 to 64 dividing k, and 1 to 48 fraction bits, are what the engine holds");
     LB_TRY(lb_check_edges(u, err));
     const int p_frac = a->man_bits + b->man_bits;
