@@ -341,6 +341,20 @@ static void bad_calls_are_refused_and_leave_nothing(void **state) {
     assert_int_equal(lb_explain(&u, &x, &b, NULL, NULL, 0, 0, &e, &err), LB_E_FORMAT);
     assert_int_equal(lb_explain(&open, &a, &b, NULL, NULL, 0, 0, &e, &err), LB_E_UNAVAILABLE);
     assert_int_equal(lb_explain(&scaled, &x, &y, NULL, NULL, 0, 0, &e, &err), LB_E_ARG);
+    lb_unit custom = u;
+    custom.k = 264; /* the engine takes it; an explanation of one step does not */
+    assert_int_equal(lb_explain(&custom, &a, &b, NULL, NULL, 0, 0, &e, &err), LB_E_ARG);
+    custom = u;
+    custom.sparse_group = 1;
+    assert_int_equal(lb_explain(&custom, &a, &b, NULL, NULL, 0, 0, &e, &err), LB_E_ARG);
+    custom = unit_named("sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16"); /* an operand that f16 cannot hold is Inf once it is widened */
+    custom.b = LB_BF16;
+    const uint8_t one = 0x38;
+    const uint16_t large = 0x7f00;
+    const lb_mat ma = lb_mat_of(lb_format_row(LB_E4M3), &one, 1, 1), mb = lb_mat_of(lb_format_row(LB_BF16), &large, 1, 1);
+    assert_int_equal(lb_explain(&custom, &ma, &mb, NULL, NULL, 0, 0, &e, &err), LB_OK);
+    assert_int_equal(e.d, 0x7c00);
+    lb_explain_free(&e);
     assert_null(e.ops);
     assert_null(e.terms);
     lb_explain_free(&e);

@@ -128,7 +128,7 @@ static void tf32_operands_drop_their_low_bits_or_keep_nan_or_round(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const lb_unit u = unit_named(rows[i].unit);
         const uint32_t one = 0x3f800000;
-        uint32_t d, product;
+        uint32_t d = 0, product = 0;
         assert_int_equal(lb_unit_dot(&u, &rows[i].a, &one, 1, 0, &d, NULL), LB_OK);
         EXPECT_CODE(rows[i].line, d, rows[i].d);
         const lb_mat ma = lb_mat_of(lb_format_row(LB_TF32), &rows[i].a, 1, 1), mb = lb_mat_of(lb_format_row(LB_TF32), &one, 1, 1);
@@ -163,7 +163,7 @@ static void groups_count_as_they_are_told_to(void **state) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const lb_unit u = unit_named(rows[i].unit);
         uint8_t a[64] = {0}, b[64] = {0}, x[4] = {0x38, 0x38, 0x38, 0x38}, y[4] = {0x38, 0x38, 0x38, 0x38};
-        uint32_t d;
+        uint32_t d = 0;
         a[0] = (uint8_t)code_of(u.a, rows[i].a), b[0] = b[rows[i].other] = (uint8_t)code_of(u.b, 6);
         a[rows[i].other] = (uint8_t)code_of(u.a, -rows[i].a);
         x[0] = rows[i].scale;

@@ -100,7 +100,7 @@ typedef struct lb_explanation {
  *  shapes   as lb_unit_gemm_with; `with` may be NULL
  *  accuracy d is the code that lb_unit_gemm_with gives: it is computed here by another way (exact values and lb_encode), compared with the
  *           engine, and refused with LB_E_UNAVAILABLE if the two ever differ
- *  errors   as lb_unit_gemm_with; LB_E_SHAPE for a place outside D; then *out is empty
+ *  errors   as lb_unit_gemm_with; LB_E_SHAPE for a place outside D; LB_E_ARG for a K step of more than 256 products; then *out is empty
  *  memory   some 200 bytes an operation and a term; *out is the caller's, lb_explain_free
  *  threads  pure */
 lb_status lb_explain(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, size_t row,

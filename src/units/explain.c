@@ -189,6 +189,8 @@ static lb_status check(const lb_unit *u, const lb_mat *a, const lb_mat *b, const
     lb_code_path code;
     lb_engine engine;
     LB_TRY(lb_is_code_path(u->path) ? lb_code_path_of(u, &code, err) : lb_engine_of(u, &engine, err));
+    if (!lb_is_code_path(u->path) && (u->scale_block || u->sparse_group))
+        return lb_fail(err, LB_E_ARG, u->name, "path %s knows no scales and no compressed A", lb_unit_path_name(u->path));
     if (u->k > LB_MAX_K) return lb_fail(err, LB_E_ARG, u->name, "k is %u; a K step has 1 to %d products", u->k, LB_MAX_K);
     LB_TRY(lb_check_operands(u, a, b, c, &d, err));
     if (lb_is_code_path(u->path)) LB_TRY(lb_check_with(u, a, b, with ? with : &none, err));

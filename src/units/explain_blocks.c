@@ -25,7 +25,10 @@ static operand operand_of(const lb_unit *u, lb_format_id format, uint64_t stored
     const uint64_t code = lb_unit_code(u, format, stored);
     const uint64_t taken = flushes(u, LB_SUBNORMALS_FLUSH_IN) ? lb_flush_code(f, code, LB_FLUSH_KEEP_SIGN) : code;
     operand o = {.value = lb_decode(f, taken), .flushed = taken != code};
-    o.e = exponent_in(u->path == LB_PATH_TWO_HALVES ? lb_format_row(LB_F16) : f, o.value);
+    const lb_format *f16 = lb_format_row(LB_F16);
+    const bool widened = u->path == LB_PATH_TWO_HALVES; /* exact for fp8, whose subnormals become normal */
+    if (widened) o.value = lb_decode(f16, lb_encode(f16, o.value, NULL, NULL));
+    o.e = exponent_in(widened ? f16 : f, o.value);
     if (o.value.cls == LB_ZERO && u->edges.zero_products == LB_ZERO_PRODUCTS_COUNT) o.e = -126;
     return o;
 }
@@ -156,7 +159,7 @@ static operand scale_of(const lb_unit *u, uint64_t code) {
     return o;
 }
 
-/* The group's exact sum of products, times its scales. *counts: whether its exponent takes part in the maximum of the block. */
+/* The group's exact sum of products, times its scales. *exponent: with which it takes part in the maximum of the block. */
 static lb_value tell_group(lb_teller *t, const lb_told_step *s, int first, int32_t *exponent) {
     const lb_unit *u = t->u;
     const int place = first / u->scale_block;
@@ -169,8 +172,8 @@ static lb_value tell_group(lb_teller *t, const lb_told_step *s, int first, int32
     lb_tell_sum(t);
     op = lb_told_op(t);
     const lb_zero_group rule = u->edges.zero_group;
-    const bool scaled = x.value.cls != LB_ZERO && y.value.cls != LB_ZERO;
-    const bool counts = rule == LB_ZERO_GROUP_ALWAYS || (scaled && (rule == LB_ZERO_GROUP_SUM ? op->sum.cls != LB_ZERO : any));
+    const bool scaled = x.value.cls != LB_ZERO && y.value.cls != LB_ZERO, finite = x.value.cls <= LB_FINITE && y.value.cls <= LB_FINITE;
+    const bool counts = finite && (rule == LB_ZERO_GROUP_ALWAYS || (scaled && (rule == LB_ZERO_GROUP_SUM ? op->sum.cls != LB_ZERO : any)));
     *exponent = counts ? x.e + y.e : LB_NO_EXPONENT;
     op->sum = lb_value_trimmed(lb_value_mul(op->sum, lb_value_mul(x.value, y.value)));
     if (op->sum.cls == LB_ZERO) op->sum.negative = false;

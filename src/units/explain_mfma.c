@@ -50,7 +50,7 @@ static uint64_t finish_add(lb_teller *t, flushes how) {
     lb_explain_op *op = lb_told_op(t);
     const lb_explain_term *terms = t->e->terms + op->first_term;
     lb_tell_alone(t);
-    op->sum = terms[0].value;
+    op->sum = op->term_count ? terms[0].value : (lb_value){.cls = LB_ZERO};
     for (size_t i = 1; i < op->term_count; i++) op->sum = lb_value_add(op->sum, terms[i].value);
     return lb_tell_rounding(t, LB_UNIT_RNE_F32, LB_F32, &(lb_encoding){.flush = how.out});
 }
