@@ -195,6 +195,15 @@ lb_status lb_block_encode(const lb_block_format *f, lb_scale_rule rule, const do
 /** Value of one element of a block: decode(code) * decode(scale); NaN if the scale is NaN. accuracy exact. threads pure */
 double lb_block_decode(const lb_block_format *f, uint8_t code, uint8_t scale_code);
 
+/** lb_block_encode of each block along the rows of x: blocks of f->size, the last of a row maybe shorter.
+ *  shapes   x [rows][cols]; codes [rows][cols]; scales [rows][(cols + size - 1) / size]
+ *  errors   LB_E_ARG as lb_block_encode. threads pure */
+lb_status lb_block_encode_rows(const lb_block_format *f, lb_scale_rule rule, const double *x, size_t rows, size_t cols,
+                               const lb_encoding *how, uint8_t *codes, uint8_t *scales, lb_error *err);
+
+/** Values of codes [rows][cols] under scales [rows][(cols + size - 1) / size], into x [rows][cols]. accuracy exact. threads pure */
+void lb_block_decode_rows(const lb_block_format *f, const uint8_t *codes, const uint8_t *scales, size_t rows, size_t cols, double *x);
+
 /* ---- matrices of codes -------------------------------------------------------------------------------------- */
 
 /** A view of codes in the caller's memory: element (r, c) lies r*row_stride + c*col_stride elements after codes. */
@@ -211,6 +220,22 @@ lb_mat lb_mat_transposed(lb_mat m);
 
 /** Each code of `from` rounded once, to nearest even with overflow to Inf, to the format of `to`; the shapes must agree. threads pure */
 void lb_mat_round(const lb_mat *from, lb_mat *to);
+
+/** Each code of `from` rounded once to the format of `to`, as `how` says (NULL: as lb_mat_round).
+ *  shapes   random [rows][cols]: one draw an element under SR, in place of how->random; or NULL
+ *  units    flags, if not NULL, gets the or of LB_INEXACT... over all elements
+ *  accuracy correctly rounded, one rounding
+ *  errors   LB_E_SHAPE; LB_E_ARG for SR without 1 to 32 random bits; then nothing is written
+ *  threads  pure */
+lb_status lb_mat_encode(const lb_mat *from, lb_mat *to, const lb_encoding *how, const uint32_t *random, unsigned *flags, lb_error *err);
+
+/** The same values in the format of `to`; refused where a value has no code there. NaN comes out canonical.
+ *  errors  LB_E_FORMAT with the first element that has none, LB_E_SHAPE; `to` may then be written in part
+ *  threads pure */
+lb_status lb_mat_convert(const lb_mat *from, lb_mat *to, const char *place, lb_error *err);
+
+/** Whether each code has only bits that its format has. errors LB_E_FORMAT with the first that has others. threads pure */
+lb_status lb_mat_check(const lb_mat *m, const char *place, lb_error *err);
 
 static inline uint64_t lb_load_code(const void *p, int bytes) {
     switch (bytes) {

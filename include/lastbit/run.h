@@ -90,7 +90,7 @@ lb_status lb_unit_read(const char *path, lb_unit *out, lb_error *err);
 
 /* ---- recordings --------------------------------------------------------------------------------------------------- */
 
-/** Replay a dot/1 recording against the model of its unit, word for word. An unknown unit is SKIP.
+/** Replay a recording (dot/1, gemm/1) against the model of its unit, word for word. An unknown unit is SKIP.
  *  errors LB_E_FILE if it is not a recording, saying why */
 lb_status lb_replay(const char *path, lb_record **out, lb_error *err);
 

@@ -111,3 +111,22 @@ lb_status lb_block_encode(const lb_block_format *f, lb_scale_rule rule, const do
 double lb_block_decode(const lb_block_format *f, uint8_t code, uint8_t scale_code) {
     return lb_to_double(lb_format_row(f->element), code) * lb_to_double(lb_format_row(f->scale), scale_code);
 }
+
+lb_status lb_block_encode_rows(const lb_block_format *f, lb_scale_rule rule, const double *x, size_t rows, size_t cols,
+                               const lb_encoding *how, uint8_t *codes, uint8_t *scales, lb_error *err) {
+    const size_t size = (size_t)f->size;
+    for (size_t r = 0; r < rows; r++) {
+        for (size_t c = 0; c < cols; c += size, scales++) {
+            const size_t at = r * cols + c, count = cols - c < size ? cols - c : size;
+            const lb_status s = lb_block_encode(f, rule, x + at, count, how, codes + at, scales, err);
+            if (s != LB_OK) return s;
+        }
+    }
+    return LB_OK;
+}
+
+void lb_block_decode_rows(const lb_block_format *f, const uint8_t *codes, const uint8_t *scales, size_t rows, size_t cols, double *x) {
+    const size_t size = (size_t)f->size, per_row = cols / size + (cols % size != 0);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++) x[r * cols + c] = lb_block_decode(f, codes[r * cols + c], scales[r * per_row + c / size]);
+}

@@ -191,26 +191,3 @@ uint64_t lb_ulp_distance(const lb_format *f, uint64_t a, uint64_t b) {
     if (x == INT64_MAX || y == INT64_MAX) return UINT64_MAX;
     return x > y ? (uint64_t)x - (uint64_t)y : (uint64_t)y - (uint64_t)x;
 }
-
-/* ---- matrices ---------------------------------------------------------------------------------------------------- */
-
-lb_mat lb_mat_of(const lb_format *format, const void *codes, size_t rows, size_t cols) {
-    union {
-        const void *in;
-        void *out;
-    } p = {.in = codes}; /* a view serves reading and writing; who reads only, only reads */
-    return (lb_mat){format, p.out, rows, cols, (ptrdiff_t)cols, 1};
-}
-
-lb_mat lb_mat_transposed(lb_mat m) {
-    return (lb_mat){m.format, m.codes, m.cols, m.rows, m.col_stride, m.row_stride};
-}
-
-void lb_mat_round(const lb_mat *from, lb_mat *to) {
-    for (size_t r = 0; r < to->rows; r++) {
-        for (size_t c = 0; c < to->cols; c++) {
-            const uint64_t code = lb_encode(to->format, lb_decode(from->format, lb_mat_code(from, r, c)), NULL, NULL);
-            lb_store_code(lb_mat_at(to, r, c), to->format->bytes, code);
-        }
-    }
-}

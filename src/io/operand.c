@@ -3,7 +3,6 @@
 #include "base/try.h"
 #include "io/file.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,61 +54,16 @@ static bool holds_codes(const lb_tensor *t, const lb_format *f) {
     return plain && t->dtype->bytes == f->bytes;
 }
 
-/* Bits that the format has not, as in a 4-bit code of 0x1f. */
-static lb_status check_codes(const lb_mat *m, const char *spec, lb_error *err) {
-    const lb_format *f = m->format;
-    if (f->bits == 8 * f->bytes) return LB_OK;
-    for (size_t r = 0; r < m->rows; r++)
-        for (size_t c = 0; c < m->cols; c++)
-            if (lb_mat_code(m, r, c) >> f->bits)
-                return lb_fail(err, LB_E_FORMAT, spec, "element [%zu,%zu] is 0x%" PRIx64 ": a code of %s has %d bits", r, c,
-                               lb_mat_code(m, r, c), f->name, f->bits);
-    return LB_OK;
-}
-
-/* How many low bits a code loses on its way to a shorter format with the same exponents (f32 to bf16); 0 for any other pair. */
-static int cut_bits(const lb_format *from, const lb_format *to) {
-    const bool same = from->special == LB_SPECIAL_IEEE && to->special == LB_SPECIAL_IEEE && from->exp_bits == to->exp_bits &&
-                      from->bias == to->bias && !from->pad_bits && !to->pad_bits;
-    return same && from->bits > to->bits ? from->bits - to->bits : 0;
-}
-
-/* The code of the same value, false if there is none. `cut` is cut_bits: where those bits are zero, the rest is the code, also of
- * subnormals and zeros; Inf and NaN go the long way, which makes NaN canonical. */
-static bool convert_code(const lb_format *from, const lb_format *to, int cut, uint64_t code, uint64_t *out) {
-    const uint64_t exponents = ((UINT64_C(1) << from->exp_bits) - 1) << from->man_bits;
-    if (cut && (code & exponents) != exponents) {
-        *out = code >> cut;
-        return *out << cut == code;
-    }
-    const lb_value v = lb_decode(from, code);
-    unsigned flags = 0;
-    *out = lb_encode(to, v, NULL, &flags);
-    return !flags && lb_code_class(to, *out) == v.cls && (v.cls == LB_NAN || lb_decode(to, *out).negative == v.negative);
-}
-
 /* Another float type, converted where every value is representable. */
 static lb_status convert(lb_operand *out, const lb_tensor *t, const lb_format *f, const char *spec, lb_error *err) {
     const lb_format *own = lb_format_row((lb_format_id)t->dtype->format);
-    const int cut = cut_bits(own, f);
     size_t rows, cols;
     fold(t, &rows, &cols);
     out->owned = calloc(rows * cols + 1, (size_t)f->bytes);
     if (!out->owned) return lb_fail(err, LB_E_MEMORY, spec, "no memory for %zux%zu", rows, cols);
     const lb_mat from = lb_mat_of(own, t->data, rows, cols);
     out->mat = lb_mat_of(f, out->owned, rows, cols);
-    for (size_t r = 0; r < rows; r++) {
-        for (size_t c = 0; c < cols; c++) {
-            const uint64_t code = lb_mat_code(&from, r, c);
-            uint64_t to;
-            if (!convert_code(own, f, cut, code, &to))
-                return lb_fail(err, LB_E_FORMAT, spec,
-                               "element [%zu,%zu] is %.9g (0x%0*" PRIx64 "): %s cannot hold it; name its own format, %s", r, c,
-                               lb_to_double(own, code), (own->bits + 3) / 4, code, f->name, own->name);
-            lb_store_code(lb_mat_at(&out->mat, r, c), f->bytes, to);
-        }
-    }
-    return LB_OK;
+    return lb_mat_convert(&from, &out->mat, spec, err);
 }
 
 static lb_status take(lb_operand *out, const lb_tensor *t, const lb_format *f, const char *spec, lb_error *err) {
@@ -121,7 +75,7 @@ static lb_status take(lb_operand *out, const lb_tensor *t, const lb_format *f, c
     if (holds_codes(t, f)) {
         fold(t, &rows, &cols);
         out->mat = lb_mat_of(f, t->data, rows, cols);
-        return check_codes(&out->mat, spec, err);
+        return lb_mat_check(&out->mat, spec, err);
     }
     if (!named || named->special == LB_SPECIAL_INT)
         return lb_fail(err, LB_E_FORMAT, spec, "%s elements are neither floats nor codes of %s, which are unsigned, %d bytes wide",

@@ -38,7 +38,8 @@
 #define CDNA3_LATE        "no recording; two public models agree, a third differs in a few of 2e7 aimed cases"
 #define CDNA3_FP8         "no recording; three public models agree"
 #define CDNA_CHAIN        "no recording; one public model: a chain of fma"
-#define SDM_LIVE          "the vendor's text; the tests compare it with the instruction where the CPU has it"
+#define SDM_LIVE_BF16     "the vendor's text; equal to an Intel Xeon on 10^7 vectors in seven classes"
+#define SDM_LIVE_INT      "the vendor's text; equal to an Intel Xeon on 10^6 vectors"
 #define SDM_ONLY          "the vendor's text; nothing here to run it on"
 #define ARM_TEXT          "the vendor's text; nothing here to run it on"
 #define NOT_A_TENSOR_PATH "ptxas emits FFMA and FADD, no HMMA: its order is not known"
@@ -95,9 +96,9 @@
 #define EDGES_CDNA1      "D7: one exact sum (two models), or pairwise, each sum rounded: --set path=pairwise,subnormals=keep; " D20 D6_CDNA
 #define EDGES_CDNA2      D9 D6_CDNA
 #define EDGES_CDNA2_BF16                                                                                                                   \
-    D9 "D13: two products a block (one model; the operands of a cycle), or four where k allows: --set k=4,terms=4; " D6_CDNA
+    D9 "D13: two products a block (one model; the other has one rule for all), or four where k allows: --set k=4,terms=4; " D6_CDNA
 #define EDGES_CDNA3 D9 D10 "D11: floors as two models have them, or once more behind normalising: --set late_floor=twice; " D20 D6_CDNA
-#define EDGES_XF32  EDGES_CDNA3 "; D24: the low 13 bits of A and B drop (as tf32), or round: --set tf32=round; " D16
+#define EDGES_XF32  EDGES_CDNA3 "; D24: the low 13 bits of A and B drop (one model), or round: --set tf32=round; " D16
 #define EDGES_X86   "none"
 #define EDGES_TDP   "D22: NaN is ffc00000 (x86's default), or an operand's, quieted: no parameter; another code: --set nan=7fc00000"
 #define NO_MODEL    "runs nothing until a recording settles it"

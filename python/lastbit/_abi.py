@@ -1,0 +1,1044 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Written by tools/gen_python; do not edit.
+"""The C interface, include/lastbit, as ctypes sees it."""
+from __future__ import annotations
+
+from ctypes import (CDLL, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_float, c_int, c_int8, c_int16, c_int32, c_int64,
+                    c_size_t, c_ssize_t, c_uint, c_uint8, c_uint16, c_uint32, c_uint64, c_void_p)
+from enum import IntEnum
+
+VERSION = "0.1.0"
+
+
+class lb_status(IntEnum):
+    OK = 0
+    E_ARG = 1
+    E_SHAPE = 2
+    E_FORMAT = 3
+    E_NAME = 4
+    E_FILE = 5
+    E_UNAVAILABLE = 6
+    E_DEVICE = 7
+    E_TIMEOUT = 8
+    E_MEMORY = 9
+
+
+class lb_format_id(IntEnum):
+    F64 = 0
+    F32 = 1
+    TF32 = 2
+    F16 = 3
+    BF16 = 4
+    E4M3 = 5
+    E5M2 = 6
+    E4M3_IEEE = 7
+    E3M4 = 8
+    E4M3FNUZ = 9
+    E5M2FNUZ = 10
+    E4M3B11FNUZ = 11
+    E8M0 = 12
+    UE4M3 = 13
+    E3M2 = 14
+    E2M3 = 15
+    E2M1 = 16
+    I8 = 17
+    U8 = 18
+    I4 = 19
+    U4 = 20
+    B1 = 21
+    MXI8 = 22
+    I32 = 23
+
+
+class lb_special(IntEnum):
+    IEEE = 0
+    NAN_TOP = 1
+    FNUZ = 2
+    NONE = 3
+    E8M0 = 4
+    INT = 5
+
+
+class lb_class(IntEnum):
+    ZERO = 0
+    FINITE = 1
+    INF = 2
+    NAN = 3
+
+
+class lb_rounding(IntEnum):
+    RNE = 0
+    RNA = 1
+    RNZ = 2
+    RNO = 3
+    RZ = 4
+    RU = 5
+    RD = 6
+    RAZ = 7
+    ODD = 8
+    SR = 9
+
+
+class lb_overflow(IntEnum):
+    IEEE = 0
+    INF = 1
+    SATURATE = 2
+    SATURATE_PROPAGATE = 3
+    NAN = 4
+    WRAP = 5
+
+
+class lb_flush(IntEnum):
+    NONE = 0
+    KEEP_SIGN = 1
+    TO_POSITIVE = 2
+
+
+class lb_scale_rule(IntEnum):
+    FLOOR = 0
+    CEIL = 1
+    EVEN = 2
+    AMAX = 3
+
+
+class lb_verdict(IntEnum):
+    PASS = 0
+    FAIL = 1
+    UNPROVEN = 2
+    SKIP = 3
+
+
+class lb_evidence(IntEnum):
+    OPEN = 0
+    INFERRED = 1
+    STATED = 2
+    RECORDED = 3
+
+
+class lb_unit_path(IntEnum):
+    NONE = 0
+    TRUNCATED = 1
+    TWO_HALVES = 2
+    FMA_CHAIN = 3
+    EXACT = 4
+    PAIRWISE = 5
+    LATE_C = 6
+    LATE_C_SPLIT = 7
+    BLOCK_SCALED = 8
+    SPARSE = 9
+    INTEGER = 10
+    XOR_POPC = 11
+    AND_POPC = 12
+    ODD_FIRST = 13
+    TWO_CHAINS = 14
+    PAIR_ODD = 15
+    PAIR_FUSED = 16
+
+
+class lb_unit_round(IntEnum):
+    RZ_F32 = 0
+    RZ_E8M13 = 1
+    RNE_F16 = 2
+    RNE_F32 = 3
+    RNE_F64 = 4
+    ODD_F32 = 5
+    WRAP_I32 = 6
+    SATURATE_I32 = 7
+
+
+class lb_reference_mode(IntEnum):
+    AUTO = 0
+    F64 = 1
+    EXACT = 2
+
+
+class lb_dist(IntEnum):
+    UNIFORM = 0
+    NORMAL = 1
+    INTEGER = 2
+    WIDE = 3
+    BITS = 4
+    SPECIAL = 5
+
+
+class lb_capture_kind(IntEnum):
+    DIRECTED = 0
+    DOTS = 1
+    CHAIN = 2
+    TILES = 3
+    GEMM = 4
+
+
+class lb_fragment_operand(IntEnum):
+    A = 0
+    B = 1
+    C = 2
+    D = 3
+    METADATA = 4
+    SCALE_A = 5
+    SCALE_B = 6
+
+
+class lb_axis(IntEnum):
+    ROW = 0
+    COL = 1
+    MATRIX = 2
+    CHOSEN = 3
+
+
+class lb_run_end(IntEnum):
+    DONE = 0
+    FAILED = 1
+    CRASHED = 2
+    TIMED_OUT = 3
+
+
+class lb_k_order(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+class lb_k_divide(IntEnum):
+    CEIL = 0
+    EVEN = 1
+    DEALT = 2
+
+
+class lb_k_reduce(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+    TREE = 2
+    HALVES = 3
+    SLOTS = 4
+
+
+class lb_k_type(IntEnum):
+    F32 = 0
+    F16 = 1
+    BF16 = 2
+    OUT = 3
+
+
+class lb_k_ragged(IntEnum):
+    LAST = 0
+    FIRST = 1
+
+
+class lb_k_raster(IntEnum):
+    N = 0
+    M = 1
+
+
+class lb_c_place(IntEnum):
+    FIRST = 0
+    LAST = 1
+
+
+class lb_blend(IntEnum):
+    SEPARATE = 0
+    FMA_X = 1
+    FMA_C = 2
+
+
+class lb_activation(IntEnum):
+    NONE = 0
+    RELU = 1
+
+
+class lb_error(Structure):
+    _fields_ = [
+        ("status", c_int),
+        ("place", c_char * 256),
+        ("message", c_char * 512),
+    ]
+
+
+class lb_format(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("alias", c_char_p),
+        ("id", c_int),
+        ("special", c_int),
+        ("bits", c_int),
+        ("bytes", c_int),
+        ("sign_bits", c_int),
+        ("exp_bits", c_int),
+        ("man_bits", c_int),
+        ("bias", c_int),
+        ("pad_bits", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_value(Structure):
+    _fields_ = [
+        ("cls", c_int),
+        ("negative", c_bool),
+        ("sticky", c_bool),
+        ("exp", c_int32),
+        ("hi", c_uint64),
+        ("lo", c_uint64),
+    ]
+
+
+class lb_encoding(Structure):
+    _fields_ = [
+        ("rounding", c_int),
+        ("overflow", c_int),
+        ("flush", c_int),
+        ("random_bits", c_uint),
+        ("random", c_uint32),
+    ]
+
+
+class lb_block_format(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("element", c_int),
+        ("scale", c_int),
+        ("size", c_int),
+        ("rule", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_mat(Structure):
+    _fields_ = [
+        ("format", POINTER(lb_format)),
+        ("codes", c_void_p),
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("row_stride", c_ssize_t),
+        ("col_stride", c_ssize_t),
+    ]
+
+
+class lb_element(Structure):
+    _fields_ = [
+        ("present", c_bool),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("actual", c_uint64),
+        ("reference", c_uint64),
+        ("actual_value", c_double),
+        ("reference_value", c_double),
+        ("ulp", c_double),
+        ("abs_error", c_double),
+        ("bound", c_double),
+        ("row_rms", c_double),
+        ("floor", c_double),
+        ("exact_code", c_uint64),
+        ("has_exact", c_bool),
+    ]
+
+
+class lb_counts(Structure):
+    _fields_ = [
+        ("total", c_uint64),
+        ("compared", c_uint64),
+        ("exact", c_uint64),
+        ("legal", c_uint64),
+        ("wrong", c_uint64),
+        ("nan_actual", c_uint64),
+        ("nan_reference", c_uint64),
+        ("inf_actual", c_uint64),
+        ("inf_reference", c_uint64),
+        ("class_mismatch", c_uint64),
+        ("sign_flips", c_uint64),
+        ("over_ulp", c_uint64),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+    ]
+
+
+class lb_metrics(Structure):
+    _fields_ = [
+        ("max_ulp", c_double),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("rms", c_double),
+        ("row_rms_least", c_double),
+        ("row_rms_most", c_double),
+        ("present", c_bool),
+    ]
+
+
+class lb_record(Structure):
+    _fields_ = [
+        ("case_string", c_char_p),
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("unit_name", c_char_p),
+        ("unit_source", c_char_p),
+        ("unit_note", c_char_p),
+        ("unit_open", c_char_p),
+        ("unit_evidence", c_int),
+        ("contract_name", c_char_p),
+        ("contract_source", c_char_p),
+        ("contract_note", c_char_p),
+        ("contract_k", c_double),
+        ("contract_max_ulp", c_double),
+        ("contract_rel_rms_gate", c_double),
+        ("contract_evidence", c_int),
+        ("out_format", POINTER(lb_format)),
+        ("verdict", c_int),
+        ("reason", c_char_p),
+        ("counts", lb_counts),
+        ("metrics", lb_metrics),
+        ("first", lb_element),
+        ("worst", lb_element),
+        ("outliers", POINTER(lb_element)),
+        ("outlier_count", c_size_t),
+        ("cause", c_char_p),
+        ("reference", c_char_p),
+        ("coverage", c_char_p),
+        ("rerun", c_char_p),
+        ("seed", c_uint64),
+        ("has_seed", c_bool),
+        ("environment", c_char_p),
+        ("seconds_total", c_double),
+        ("seconds_device", c_double),
+        ("seconds_model", c_double),
+        ("seconds_reference", c_double),
+    ]
+
+
+class lb_unit(Structure):
+    _fields_ = [
+        ("name", c_char * 96),
+        ("m", c_uint16),
+        ("n", c_uint16),
+        ("k", c_uint16),
+        ("m_free", c_bool),
+        ("n_free", c_bool),
+        ("a", c_int),
+        ("b", c_int),
+        ("c", c_int),
+        ("d", c_int),
+        ("path", c_int),
+        ("terms", c_int),
+        ("frac_bits", c_int),
+        ("floor_exp", c_int),
+        ("round", c_int),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+        ("open", c_char_p),
+        ("scale", c_int),
+        ("scale_block", c_int),
+        ("group", c_int),
+        ("sparse_group", c_int),
+    ]
+
+
+class lb_unit_operands(Structure):
+    _fields_ = [
+        ("scale_a", POINTER(lb_mat)),
+        ("scale_b", POINTER(lb_mat)),
+        ("metadata", POINTER(lb_mat)),
+    ]
+
+
+class lb_case(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("a", lb_mat),
+        ("b", lb_mat),
+        ("c", lb_mat),
+        ("b_transposed", c_bool),
+        ("out", POINTER(lb_format)),
+        ("seed", c_uint64),
+    ]
+
+
+class lb_capture_options(Structure):
+    _fields_ = [
+        ("device", c_int),
+        ("folder", c_char_p),
+        ("dots", c_size_t),
+        ("seed", c_uint64),
+        ("resume", c_bool),
+        ("command", c_char_p),
+    ]
+
+
+class lb_capture_result(Structure):
+    _fields_ = [
+        ("path", c_char * 4096),
+        ("outputs", c_uint64),
+        ("there", c_bool),
+        ("seconds", c_double),
+    ]
+
+
+class lb_contract(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("max_ulp", c_double),
+        ("margin", c_double),
+        ("unit_roundoff", c_double),
+        ("sign_flip_band", c_double),
+        ("flips_graded", c_bool),
+        ("classes_first", c_bool),
+        ("rel_rms_gate", c_double),
+        ("formats", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_grade_input(Structure):
+    _fields_ = [
+        ("actual", lb_mat),
+        ("reference", lb_mat),
+        ("exact", POINTER(lb_mat)),
+        ("nan_by_class", c_bool),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("reference_error", c_void_p),
+        ("row_rms", c_void_p),
+        ("row_index", c_void_p),
+        ("col_index", c_void_p),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("max_outliers", c_size_t),
+    ]
+
+
+class lb_m16_outlier(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("reference", c_float),
+        ("actual", c_float),
+        ("ulp", c_int32),
+        ("row_rms", c_double),
+        ("floor", c_double),
+    ]
+
+
+class lb_m16_diff(Structure):
+    _fields_ = [
+        ("max_ulp", c_int32),
+        ("over_budget", POINTER(lb_m16_outlier)),
+        ("over_count", c_size_t),
+        ("over_ulp_only", c_size_t),
+        ("sign_flips", c_size_t),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("rms", c_double),
+        ("row_rms", c_void_p),
+        ("row_count", c_size_t),
+    ]
+
+
+class lb_digit(Structure):
+    _fields_ = [
+        ("size", c_int),
+        ("axis", c_int),
+        ("step", c_int),
+    ]
+
+
+class lb_fragment_row(Structure):
+    _fields_ = [
+        ("instr", c_char_p),
+        ("only", c_char_p),
+        ("operand", c_int),
+        ("m", c_int),
+        ("n", c_int),
+        ("k", c_int),
+        ("in_bits", c_int),
+        ("own_bits", c_int),
+        ("lane", lb_digit * 4),
+        ("item", lb_digit * 4),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fragment_selectors(Structure):
+    _fields_ = [
+        ("sparsity", c_int),
+        ("byte_id_a", c_int),
+        ("thread_id_a", c_int),
+        ("byte_id_b", c_int),
+        ("thread_id_b", c_int),
+    ]
+
+
+class lb_fragment(Structure):
+    _fields_ = [
+        ("operand", c_int),
+        ("format", POINTER(lb_format)),
+        ("matrices", c_int),
+        ("rows", c_int),
+        ("cols", c_int),
+        ("lanes", c_int),
+        ("items", c_int),
+        ("registers", c_int),
+        ("bits", c_int),
+        ("shift", c_int),
+        ("lane", lb_digit * 4),
+        ("item", lb_digit * 4),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_slot(Structure):
+    _fields_ = [
+        ("lane", c_int),
+        ("reg", c_int),
+        ("element", c_int),
+    ]
+
+
+class lb_place(Structure):
+    _fields_ = [
+        ("matrix", c_int),
+        ("row", c_int),
+        ("col", c_int),
+    ]
+
+
+class lb_warp_options(Structure):
+    _fields_ = [
+        ("metadata", c_void_p),
+        ("scale_a", c_void_p),
+        ("scale_b", c_void_p),
+        ("selectors", lb_fragment_selectors),
+        ("a", POINTER(lb_mat)),
+        ("b", POINTER(lb_mat)),
+    ]
+
+
+class lb_gemm_options(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("threads", c_int),
+    ]
+
+
+class lb_kernel_text(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("note", c_char_p),
+        ("usable", c_bool),
+    ]
+
+
+class lb_dtype(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("safetensors", c_char_p),
+        ("npy", c_char_p),
+        ("bytes", c_int),
+        ("format", c_int),
+    ]
+
+
+class lb_tensor(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("dtype", POINTER(lb_dtype)),
+        ("rank", c_int),
+        ("shape", c_size_t * 8),
+        ("data", c_void_p),
+        ("bytes", c_size_t),
+    ]
+
+
+class lb_file_options(Structure):
+    _fields_ = [
+        ("raw_dtype", c_char_p),
+        ("raw_rank", c_int),
+        ("raw_shape", c_size_t * 8),
+        ("max_bytes", c_size_t),
+    ]
+
+
+class lb_operand(Structure):
+    _fields_ = [
+        ("mat", lb_mat),
+        ("file", c_void_p),
+        ("owned", c_void_p),
+    ]
+
+
+class lb_candidate(Structure):
+    _fields_ = [
+        ("terms", c_int),
+        ("frac_bits", c_int),
+        ("align", c_int),
+        ("c_joins", c_int),
+        ("product", c_int),
+        ("round", c_int),
+        ("out_bits", c_int),
+        ("order", c_int),
+        ("floor_exp", c_int),
+        ("zero_products", c_int),
+        ("c_exponent", c_int),
+        ("overflow", c_int),
+        ("underflow", c_int),
+        ("nan", c_int),
+    ]
+
+
+class lb_fit_share(Structure):
+    _fields_ = [
+        ("candidate", lb_candidate),
+        ("words", c_uint64),
+    ]
+
+
+class lb_fit_parameter(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("values", c_void_p),
+        ("count", c_size_t),
+        ("all", c_bool),
+        ("has_next", c_bool),
+        ("next", c_int),
+        ("next_words", c_uint64),
+    ]
+
+
+class lb_fit_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("words", c_uint64),
+    ]
+
+
+class lb_recording_fit(Structure):
+    _fields_ = [
+        ("path", c_char_p),
+        ("unit", c_char_p),
+        ("words", c_uint64),
+        ("tried", c_uint64),
+        ("explain", POINTER(lb_fit_share)),
+        ("explain_count", c_size_t),
+        ("best_other", lb_fit_share),
+        ("parameters", lb_fit_parameter * 14),
+        ("rows", POINTER(lb_fit_named)),
+        ("row_count", c_size_t),
+        ("rules", POINTER(lb_fit_named)),
+        ("rule_count", c_size_t),
+    ]
+
+
+class lb_question(Structure):
+    _fields_ = [
+        ("other", lb_candidate),
+        ("parameter", c_size_t),
+        ("found", c_bool),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("c", c_uint32),
+        ("terms", c_size_t),
+        ("row_code", c_uint32),
+        ("other_code", c_uint32),
+    ]
+
+
+class lb_decision(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("row", lb_candidate),
+        ("questions", POINTER(lb_question)),
+        ("count", c_size_t),
+    ]
+
+
+class lb_run_report(Structure):
+    _fields_ = [
+        ("end", c_int),
+        ("why", c_char * 512),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+        ("inputs_changed", c_bool),
+        ("seconds", c_double),
+        ("detail", c_char * 256),
+    ]
+
+
+class lb_check_options(Structure):
+    _fields_ = [
+        ("x", lb_case),
+        ("actual", POINTER(lb_mat)),
+        ("actual_name", c_char_p),
+        ("on", c_char_p),
+        ("argv", c_void_p),
+        ("unit", POINTER(lb_unit)),
+        ("contract", POINTER(lb_contract)),
+        ("nan_by_class", c_bool),
+        ("reference", c_int),
+        ("sample", c_size_t),
+        ("seed", c_uint64),
+        ("timeout_seconds", c_double),
+        ("max_outliers", c_size_t),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_block_options(Structure):
+    _fields_ = [
+        ("reference", lb_mat),
+        ("actual", c_void_p),
+        ("actual_bytes", c_size_t),
+        ("ld", c_size_t),
+        ("guard_bytes", c_size_t),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("max_outliers", c_size_t),
+    ]
+
+
+class lb_schedule(Structure):
+    _fields_ = [
+        ("order", c_int),
+        ("tile_k", c_uint),
+        ("split", c_uint),
+        ("stream_k", c_uint),
+        ("tile_m", c_uint),
+        ("tile_n", c_uint),
+        ("raster", c_int),
+        ("divide", c_int),
+        ("ragged", c_int),
+        ("promote", c_uint),
+        ("reduce", c_int),
+        ("partial", c_int),
+        ("sum", c_int),
+        ("c_place", c_int),
+        ("scaled", c_bool),
+        ("alpha", c_double),
+        ("beta", c_double),
+        ("blend", c_int),
+        ("activation", c_int),
+        ("out", POINTER(lb_format)),
+        ("saturate", c_bool),
+        ("bias", POINTER(lb_mat)),
+        ("batch", c_size_t),
+        ("a_step", c_ssize_t),
+        ("b_step", c_ssize_t),
+        ("c_step", c_ssize_t),
+        ("d_step", c_ssize_t),
+        ("bias_step", c_ssize_t),
+    ]
+
+
+class lb_schedule_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fit_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("base", POINTER(lb_schedule)),
+        ("max_found", c_size_t),
+        ("gemm", POINTER(lb_gemm_options)),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_fit_row(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("alike", c_size_t),
+        ("schedule", lb_schedule),
+        ("same", c_uint64),
+        ("compared", c_uint64),
+    ]
+
+
+class lb_fit(Structure):
+    _fields_ = [
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("found", POINTER(lb_fit_row)),
+        ("found_count", c_size_t),
+        ("found_total", c_size_t),
+        ("has_best", c_bool),
+        ("best", lb_fit_row),
+        ("tried", c_uint64),
+        ("elements", c_uint64),
+    ]
+
+
+# name: (result, arguments)
+FUNCTIONS = {
+    "lb_status_text": (c_char_p, [c_int]),
+    "lb_version": (c_char_p, []),
+    "lb_nearest_name": (c_char_p, [c_char_p, POINTER(c_void_p), c_size_t]),
+    "lb_random_u64": (c_uint64, [c_uint64, c_uint32, c_uint64]),
+    "lb_philox4x32": (None, [c_void_p, c_void_p, c_void_p]),
+    "lb_format_row": (POINTER(lb_format), [c_int]),
+    "lb_format_find": (POINTER(lb_format), [c_char_p]),
+    "lb_format_get": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_decode": (lb_value, [POINTER(lb_format), c_uint64]),
+    "lb_code_class": (c_int, [POINTER(lb_format), c_uint64]),
+    "lb_value_of": (lb_value, [c_double]),
+    "lb_value_add": (lb_value, [lb_value, lb_value]),
+    "lb_value_mul": (lb_value, [lb_value, lb_value]),
+    "lb_to_double": (c_double, [POINTER(lb_format), c_uint64]),
+    "lb_encode": (c_uint64, [POINTER(lb_format), lb_value, POINTER(lb_encoding), c_void_p]),
+    "lb_from_double": (c_uint64, [POINTER(lb_format), c_double]),
+    "lb_flush_code": (c_uint64, [POINTER(lb_format), c_uint64, c_int]),
+    "lb_max_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_min_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_inf_code": (c_bool, [POINTER(lb_format), c_void_p]),
+    "lb_nan_code": (c_bool, [POINTER(lb_format), c_void_p]),
+    "lb_ordinal": (c_int64, [POINTER(lb_format), c_uint64]),
+    "lb_ulp_distance": (c_uint64, [POINTER(lb_format), c_uint64, c_uint64]),
+    "lb_block_format_row": (POINTER(lb_block_format), [c_size_t]),
+    "lb_block_format_find": (POINTER(lb_block_format), [c_char_p]),
+    "lb_block_encode": (c_int, [POINTER(lb_block_format), c_int, c_void_p, c_size_t, POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_block_decode": (c_double, [POINTER(lb_block_format), c_uint8, c_uint8]),
+    "lb_block_encode_rows": (c_int, [POINTER(lb_block_format), c_int, c_void_p, c_size_t, c_size_t, POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_block_decode_rows": (None, [POINTER(lb_block_format), c_void_p, c_void_p, c_size_t, c_size_t, c_void_p]),
+    "lb_mat_of": (lb_mat, [POINTER(lb_format), c_void_p, c_size_t, c_size_t]),
+    "lb_mat_transposed": (lb_mat, [lb_mat]),
+    "lb_mat_round": (None, [POINTER(lb_mat), POINTER(lb_mat)]),
+    "lb_mat_encode": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_encoding), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_mat_convert": (c_int, [POINTER(lb_mat), POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
+    "lb_mat_check": (c_int, [POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
+    "lb_verdict_name": (c_char_p, [c_int]),
+    "lb_evidence_name": (c_char_p, [c_int]),
+    "lb_record_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_record_close": (None, [POINTER(lb_record)]),
+    "lb_record_add_outlier": (c_int, [POINTER(lb_record), POINTER(lb_element), POINTER(lb_error)]),
+    "lb_record_to_json": (c_int, [POINTER(lb_record), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_record_from_json": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p, POINTER(lb_error)]),
+    "lb_records_exit": (c_int, [c_void_p, c_size_t]),
+    "lb_unit_path_name": (c_char_p, [c_int]),
+    "lb_unit_round_name": (c_char_p, [c_int]),
+    "lb_unit_row": (POINTER(lb_unit), [c_size_t]),
+    "lb_unit_find": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_unit_dot": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
+    "lb_unit_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_dot_check": (c_int, [POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_unit_gemm_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_mma_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_expand": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_mma": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_case_m": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_n": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_k": (c_size_t, [POINTER(lb_case)]),
+    "lb_case_b": (lb_mat, [POINTER(lb_case)]),
+    "lb_case_check": (c_int, [POINTER(lb_case), POINTER(lb_error)]),
+    "lb_reference_matmul": (c_int, [POINTER(lb_case), c_int, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_draw": (c_uint64, [POINTER(lb_format), c_int, c_uint64, c_uint32, c_uint64]),
+    "lb_draw_mat": (None, [POINTER(lb_mat), c_int, c_uint64, c_uint32]),
+    "lb_backend_name": (c_char_p, [c_size_t]),
+    "lb_backend_summary": (c_char_p, [c_size_t]),
+    "lb_device_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_device_open_command": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_device_can": (c_bool, [c_void_p, POINTER(lb_case), POINTER(c_void_p)]),
+    "lb_device_run": (c_int, [c_void_p, POINTER(lb_case), c_void_p, c_double, POINTER(lb_error)]),
+    "lb_device_name": (c_char_p, [c_void_p]),
+    "lb_device_detail": (c_char_p, [c_void_p]),
+    "lb_device_close": (None, [c_void_p]),
+    "lb_capture_open": (c_int, [POINTER(c_void_p), POINTER(lb_capture_options), POINTER(lb_error)]),
+    "lb_capture_close": (None, [c_void_p]),
+    "lb_capture_device": (c_char_p, [c_void_p]),
+    "lb_capture_can": (c_int, [c_void_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_capture_kind_name": (c_char_p, [c_int]),
+    "lb_capture_kind_text": (c_char_p, [c_int]),
+    "lb_capture_unit": (c_int, [c_void_p, POINTER(lb_unit), c_int, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_request": (c_int, [c_void_p, c_char_p, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_ptx": (c_int, [POINTER(lb_unit), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_row": (POINTER(lb_contract), [c_size_t]),
+    "lb_contract_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_floor": (c_double, [POINTER(lb_contract), c_double, c_double]),
+    "lb_grade": (c_int, [POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_bf16_ord": (c_int32, [c_uint16]),
+    "lb_m16_floor": (c_double, [c_size_t, c_double]),
+    "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
+    "lb_m16_compare_block": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(lb_m16_diff), POINTER(lb_error)]),
+    "lb_m16_diff_free": (None, [POINTER(lb_m16_diff)]),
+    "lb_fragment_operand_name": (c_char_p, [c_int]),
+    "lb_fragment_row_at": (POINTER(lb_fragment_row), [c_size_t]),
+    "lb_fragment_of": (c_int, [POINTER(lb_unit), c_int, POINTER(lb_fragment_selectors), POINTER(lb_fragment), POINTER(lb_error)]),
+    "lb_fragment_place": (c_bool, [POINTER(lb_fragment), lb_slot, POINTER(lb_place)]),
+    "lb_fragment_slot": (c_bool, [POINTER(lb_fragment), lb_place, POINTER(lb_slot)]),
+    "lb_fragment_gather": (c_int, [POINTER(lb_fragment), c_void_p, c_int, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_fragment_scatter": (c_int, [POINTER(lb_fragment), c_int, POINTER(lb_mat), c_void_p, POINTER(lb_error)]),
+    "lb_warp_mma": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_warp_options), POINTER(lb_error)]),
+    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
+    "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),
+    "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
+    "lb_dtype_for": (POINTER(lb_dtype), [POINTER(lb_format), c_bool]),
+    "lb_tensor_count": (c_size_t, [POINTER(lb_tensor)]),
+    "lb_file_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_file_parse": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_file_close": (None, [c_void_p]),
+    "lb_file_count": (c_size_t, [c_void_p]),
+    "lb_file_tensor": (POINTER(lb_tensor), [c_void_p, c_size_t]),
+    "lb_file_find": (POINTER(lb_tensor), [c_void_p, c_char_p]),
+    "lb_file_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "lb_file_metadata_key": (c_char_p, [c_void_p, c_size_t]),
+    "lb_file_path": (c_char_p, [c_void_p]),
+    "lb_safetensors_write": (c_int, [c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
+    "lb_npy_write": (c_int, [c_char_p, POINTER(lb_tensor), POINTER(lb_error)]),
+    "lb_safetensors_begin": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_put": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_end": (c_int, [c_void_p, c_bool, POINTER(lb_error)]),
+    "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_operand_close": (None, [POINTER(lb_operand)]),
+    "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_candidate_name": (c_char_p, [c_size_t]),
+    "lb_candidate_what": (c_char_p, [c_size_t]),
+    "lb_candidate_get": (c_int, [POINTER(lb_candidate), c_size_t]),
+    "lb_candidate_value_text": (None, [c_size_t, c_int, c_void_p]),
+    "lb_candidate_of": (c_int, [POINTER(lb_unit), POINTER(lb_candidate), POINTER(lb_error)]),
+    "lb_candidate_dot": (c_int, [POINTER(lb_candidate), POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
+    "lb_fit_recording": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_recording_fit_close": (None, [POINTER(lb_recording_fit)]),
+    "lb_decide": (c_int, [POINTER(lb_unit), c_uint64, c_uint64, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_decision_close": (None, [POINTER(lb_decision)]),
+    "lb_decision_write": (c_int, [POINTER(lb_decision), c_char_p, POINTER(lb_error)]),
+    "lb_report_text": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_brief": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
+    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
+    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
+    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
+    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
+    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
+    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
+    "lb_fit_close": (None, [POINTER(lb_fit)]),
+    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
+}
+
+
+def declare(library: CDLL) -> None:
+    for name, (result, arguments) in FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
