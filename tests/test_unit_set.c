@@ -50,6 +50,7 @@ static const unit_edge edges[] = {
     /* D4. 2^128 far beyond, -2^128, and 65504 + 16 by rounding */
     {__LINE__, A100_BF16 "+overflow=max", 0, 0x7f7fffff, 1, {{0x1p64, 0x1p64}}},
     {__LINE__, A100_BF16 "+overflow=max", 0, 0xff7fffff, 1, {{-0x1p64, 0x1p64}}},
+    {__LINE__, A100_BF16 "+overflow=max,round=e8m13_rz", 0, 0x7f7ffc00, 1, {{0x1p64, 0x1p64}}},
     {__LINE__, A100_F16 "+overflow=max", 0x7bff, 0x7bff, 1, {{4, 4}}},
     {__LINE__, A100_BF16 "+overflow=max", 0x7f800000, 0x7f800000, 1, {{1, 1}}}, /* an Inf stays one */
     /* D5 */
