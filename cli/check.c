@@ -9,6 +9,7 @@
 typedef struct check_args {
     cli_formats formats;
     cli_output output;
+    cli_texts set;
     const char *actual, *on, *unit, *contract, *nan, *reference;
     uint64_t sample, seed, outliers;
     double timeout;
@@ -33,7 +34,7 @@ static lb_status read_choices(const check_args *a, lb_check_options *o, lb_unit 
     size_t nan, reference;
     lb_status s = choose("--nan", a->nan, nans, 2, &nan, err);
     if (s == LB_OK) s = choose("--reference", a->reference, references, 3, &reference, err);
-    if (s == LB_OK && a->unit) s = lb_unit_find(a->unit, unit, err);
+    if (s == LB_OK && a->unit) s = cli_find_unit(a->unit, &a->set, unit, err);
     if (s == LB_OK && a->contract) s = lb_contract_find(a->contract, &o->contract, err);
     if (s != LB_OK) return s;
     o->unit = a->unit ? unit : NULL;
@@ -129,6 +130,7 @@ int cli_check(int argc, char **argv) {
         {"actual", 0, CLI_TEXT, &a.actual, "D", "the output to judge: FILE or FILE:tensor"},
         {"on", 0, CLI_TEXT, &a.on, "DEVICE", "run this device instead: model:UNIT, kernel:FILE.json"},
         {"unit", 0, CLI_TEXT, &a.unit, "UNIT", "compare with this unit's exact bits"},
+        CLI_SET_OPTION(a.set),
         {"contract", 0, CLI_TEXT, &a.contract, "NAME", "what other bits are allowed, as m16-tc"},
         CLI_FORMAT_OPTIONS(a.formats),
         {"sample", 0, CLI_COUNT, &a.sample, "N", "judge at most N rows and N columns: edges, then seeded draws"},
@@ -169,6 +171,8 @@ int cli_check(int argc, char **argv) {
             code = cli_usage_error("check", "%d operands; it takes A B or A B C", count);
         else if (ways != 1)
             code = cli_usage_error("check", "give one of --actual D, --on DEVICE, -- CMD: what is to be judged");
+        else if (!a.unit && a.set.count)
+            code = cli_usage_error("check", "--set changes a unit; give --unit");
         else if (!a.unit && !a.contract)
             code = cli_usage_error("check", "give --unit, --contract or both: what to judge by");
         else {

@@ -16,9 +16,15 @@ typedef struct cli_command {
 
 /* ---- options ------------------------------------------------------------------------------------------------------- */
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_COUNT, CLI_SECONDS } cli_kind;
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_TEXTS, CLI_COUNT, CLI_SECONDS } cli_kind;
 
-/* One option: "--name" and maybe "-x". value points to bool, const char *, uint64_t or double. */
+/* An option that may be given several times. */
+typedef struct cli_texts {
+    const char *items[16];
+    size_t count;
+} cli_texts;
+
+/* One option: "--name" and maybe "-x". value points to bool, const char *, cli_texts, uint64_t or double. */
 typedef struct cli_option {
     const char *name;
     char letter; /* 0: none */
@@ -68,6 +74,12 @@ void cli_progress(void *user, const char *stage, double fraction);
 char *cli_command_line(int argc, char *const *argv);
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
+
+#define CLI_SET_OPTION(set)                                                                                                                \
+    { "set", 0, CLI_TEXTS, &(set), "K=V[,K=V]", "change the unit's parameters (docs/units.md), as floor_exp=-126" }
+
+/** The unit of a name, or of a file where the name is "file:F.json", with what --set changes. */
+lb_status cli_find_unit(const char *name, const cli_texts *set, lb_unit *out, lb_error *err);
 
 /* What the user said about formats and shapes. NULL: not said. */
 typedef struct cli_formats {
@@ -135,6 +147,7 @@ int cli_check(int argc, char **argv);
 int cli_grade(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_mma(int argc, char **argv);
+int cli_explain(int argc, char **argv);
 int cli_replay(int argc, char **argv);
 int cli_fit(int argc, char **argv);
 int cli_decide(int argc, char **argv);
@@ -143,6 +156,7 @@ int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
+int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
 int cli_schedules(int argc, char **argv);

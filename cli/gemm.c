@@ -9,6 +9,7 @@
 typedef struct gemm_args {
     cli_formats formats;
     cli_extras extras;
+    cli_texts set;
     const char *output, *schedule, *bias, *kernel;
     uint64_t threads;
     bool tile; /* mma: the instruction's own shape */
@@ -72,7 +73,7 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     lb_operand bias_file = {0};
     lb_mat bias = {0};
     void *codes = NULL, *rounded = NULL;
-    lb_status s = lb_unit_find(args[0], &unit, err);
+    lb_status s = cli_find_unit(args[0], &a->set, &unit, err);
     if (s == LB_OK) s = read_schedule(a, &schedule, err);
     if (s == LB_OK) s = cli_load_operands(&o, args + 1, count - 1, &a->formats, &unit, err);
     const lb_format *out = s != LB_OK ? NULL : schedule.out ? schedule.out : lb_format_row(unit.d);
@@ -115,6 +116,7 @@ static int run(int argc, char **argv, bool tile) {
     enum { OF_GEMM_ALONE = 4 }; /* the last ones */
     const cli_option options[] = {
         {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        CLI_SET_OPTION(a.set),
         CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats),
         {"schedule", 0, CLI_TEXT, &a.schedule, "S", "how K is cut up and added: a name of `lastbit schedules`, or split-k=4,out=bf16 …"},

@@ -95,6 +95,23 @@ static json_t *backend_rows(void) {
     return rows;
 }
 
+static json_t *parameter_rows(void) {
+    json_t *rows = json_array();
+    lb_parameter p;
+    for (size_t i = 0; lb_unit_parameter(i, &p); i++) {
+        char paths[512] = "";
+        size_t used = 0, count = 0;
+        for (int path = 1; path < LB_PATH_COUNT; path++) {
+            if (!(p.paths >> path & 1)) continue;
+            used += (size_t)snprintf(paths + used, sizeof paths - used, "%s%s", count++ ? " " : "", lb_unit_path_name((lb_unit_path)path));
+        }
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "name", p.key, "alias", p.alias ? p.alias : "", "values",
+                                              p.values, "meaning", p.note, "edge", p.edge, "paths",
+                                              count + 1 == LB_PATH_COUNT ? "every path" : paths));
+    }
+    return rows;
+}
+
 /* ---- printing -------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
@@ -113,7 +130,7 @@ static void cell(const json_t *row, const char *key, char *out, size_t size) {
 
 static void print_text(const json_t *rows, const char *const *columns) {
     size_t width[MAX_COLUMNS] = {0}, i;
-    char text[512];
+    char text[2048];
     const json_t *row;
     for (size_t c = 0; columns[c]; c++) {
         width[c] = strlen(columns[c]);
@@ -132,7 +149,7 @@ static void print_text(const json_t *rows, const char *const *columns) {
 }
 
 static void print_markdown(const json_t *rows, const char *const *columns) {
-    char text[512];
+    char text[2048];
     size_t i;
     const json_t *row;
     for (size_t c = 0; columns[c]; c++) printf("| %s ", columns[c]);
@@ -194,6 +211,14 @@ int cli_units(int argc, char **argv) {
     return list(argc, argv, "lastbit units [PART-OF-NAME] [--json|--markdown]",
                 "The matrix instructions: products a block, fraction bits kept, exponent floor, rounding, and how we know.", unit_rows,
                 columns, document);
+}
+
+int cli_parameters(int argc, char **argv) {
+    static const char *const columns[] = {"name", "values", "edge", "meaning", NULL};
+    static const char *const document[] = {"name", "alias", "values", "meaning", "edge", "paths", NULL};
+    return list(argc, argv, "lastbit parameters [PART-OF-NAME] [--json|--markdown]",
+                "What --set changes: parameters of units, and the open edges (docs/open-edges.md) that they answer another way.",
+                parameter_rows, columns, document);
 }
 
 int cli_formats_list(int argc, char **argv) {

@@ -38,6 +38,12 @@ static lb_status raw_options(const cli_formats *f, const lb_format *format, size
     return LB_OK;
 }
 
+lb_status cli_find_unit(const char *name, const cli_texts *set, lb_unit *out, lb_error *err) {
+    lb_status s = strncmp(name, "file:", 5) == 0 ? lb_unit_read(name + 5, out, err) : lb_unit_find(name, out, err);
+    for (size_t i = 0; s == LB_OK && i < set->count; i++) s = lb_unit_set(out, set->items[i], err);
+    return s;
+}
+
 typedef struct mnk {
     size_t m, n, k;
 } mnk;

@@ -54,6 +54,12 @@ static bool store(const cli_option *o, const char *text) {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)o->value = true; return true;
     case CLI_TEXT: *(const char **)o->value = text; return true;
+    case CLI_TEXTS: {
+        cli_texts *all = o->value;
+        if (all->count == sizeof all->items / sizeof all->items[0]) return false;
+        all->items[all->count++] = text;
+        return true;
+    }
     case CLI_COUNT: return parse_count(text, o->value);
     case CLI_SECONDS: return parse_seconds(text, o->value);
     }
@@ -100,7 +106,9 @@ int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count
         if (!o) return unknown_option(u, argv[0], argv[optind - 1]);
         if (!store(o, optarg))
             return cli_usage_error(argv[0], "--%s %s: %s", o->name, optarg,
-                                   o->kind == CLI_COUNT ? "not a whole number" : "not a positive number");
+                                   o->kind == CLI_COUNT   ? "not a whole number"
+                                   : o->kind == CLI_TEXTS ? "given too often"
+                                                          : "not a positive number");
     }
     for (int i = optind; i < argc; i++) args[(*count)++] = argv[i];
     *stop = false;

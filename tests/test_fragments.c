@@ -392,7 +392,7 @@ static void every_row_is_a_bijection_and_serves_a_unit(void **state) {
     for (const lb_fragment_row *r; (r = lb_fragment_row_at(count)); count++) {
         const lb_unit u = unit_of_row(r);
         const lb_fragment f = layout_of(__LINE__, &u, r->operand, NULL);
-        char what[160];
+        char what[256];
         snprintf(what, sizeof what, "row %zu, %s %s", count, u.name, lb_fragment_operand_name(r->operand));
         if (!same_digits(r->lane, f.lane) || !same_digits(r->item, f.item)) fail_msg("%s: an earlier row serves it", what);
         if (!*r->source || !*r->note || r->evidence == LB_EVIDENCE_OPEN) fail_msg("%s: no source", what);

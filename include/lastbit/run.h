@@ -82,6 +82,12 @@ typedef struct lb_block_options {
 /** lb_grade over a strided block, with its guards and gaps audited: damage is FAIL. errors LB_E_SHAPE if the bytes do not fit. */
 lb_status lb_grade_block(const lb_block_options *o, lb_record **out, lb_error *err);
 
+/* ---- a unit of the caller's own ------------------------------------------------------------------------------------ */
+
+/** A unit from a JSON file: parameters of lb_unit_set, a "name", and maybe a unit that it is "like" (docs/custom-unit.md).
+ *  errors LB_E_FILE, one line, naming the nearest of an unknown key; LB_E_NAME for an unknown "like"; then *out is as it was */
+lb_status lb_unit_read(const char *path, lb_unit *out, lb_error *err);
+
 /* ---- recordings --------------------------------------------------------------------------------------------------- */
 
 /** Replay a recording (dot/1, gemm/1) against the model of its unit, word for word. An unknown unit is SKIP.

@@ -60,9 +60,40 @@ const char *lb_unit_round_name(lb_unit_round round);
 
 #define LB_NO_FLOOR (-100000)
 
+/* Answers to what no recording settles (docs/open-edges.md). The first one of each is what every row takes, so {0} is a row's own. */
+typedef enum lb_zero_products { LB_ZERO_PRODUCTS_SKIP, LB_ZERO_PRODUCTS_COUNT } lb_zero_products;
+typedef enum lb_c_subnormal { LB_C_SUBNORMAL_LEAST, LB_C_SUBNORMAL_OWN } lb_c_subnormal;
+typedef enum lb_unit_overflow { LB_UNIT_OVERFLOW_INF, LB_UNIT_OVERFLOW_MAX } lb_unit_overflow;
+typedef enum lb_tiny_sign { LB_TINY_SIGN_KEEP, LB_TINY_SIGN_PLUS } lb_tiny_sign;
+typedef enum lb_late_floor { LB_LATE_FLOOR_ONCE, LB_LATE_FLOOR_TWICE } lb_late_floor;
+typedef enum lb_special_scope { LB_SPECIALS_BLOCK, LB_SPECIALS_STEP } lb_special_scope;
+typedef enum lb_tf32_input { LB_TF32_TRUNCATE, LB_TF32_KEEP_NAN, LB_TF32_ROUND } lb_tf32_input;
+typedef enum lb_zero_group { LB_ZERO_GROUP_PRODUCTS, LB_ZERO_GROUP_SUM, LB_ZERO_GROUP_ALWAYS } lb_zero_group;
+typedef enum lb_unit_subnormals {
+    LB_SUBNORMALS_PATH, /* as the path has it */
+    LB_SUBNORMALS_KEEP,
+    LB_SUBNORMALS_FLUSH_IN,  /* those of a, b and c count as zeros */
+    LB_SUBNORMALS_FLUSH_OUT, /* a result that is one is a zero of its sign */
+    LB_SUBNORMALS_FLUSH      /* both */
+} lb_unit_subnormals;
+
+typedef struct lb_unit_edges {
+    lb_zero_products zero_products; /* D2: a zero operand has no exponent, or -126, which counts with its partner's */
+    lb_c_subnormal c_subnormal;     /* D3: the least exponent, or that of its leading one */
+    lb_unit_overflow overflow;      /* D4: Inf, or the largest finite value */
+    lb_tiny_sign tiny_sign;         /* D5: of a sum that rounds to zero: its own, or plus */
+    lb_late_floor late_floor;       /* D11: as docs/units.md has it, or once more behind normalising */
+    lb_special_scope specials;      /* D12: NaN and Inf are looked for in each block, or in a K step before anything is added */
+    lb_tf32_input tf32;             /* D16, D24: the low 13 bits drop; do, but a NaN stays one; or round to nearest even */
+    lb_zero_group zero_group;       /* D17: a group counts if a product is not zero; if the sum is not; or always */
+    lb_unit_subnormals subnormals;
+    bool nan_set; /* D6: every NaN that a step returns is this code */
+    uint64_t nan;
+} lb_unit_edges;
+
 /** One instruction on one architecture. Plain data: a copy with other parameters is another unit. */
 typedef struct lb_unit {
-    char name[96];       /* "sm_80/mma.m16n8k16.f32.f16.f16.f32" */
+    char name[192];      /* "sm_80/mma.m16n8k16.f32.f16.f16.f32"; behind a + what lb_unit_set has changed */
     uint16_t m, n, k;    /* of the instruction; one K step of a GEMM is k */
     bool m_free, n_free; /* m (64, 128) or n (multiples of 8) is the caller's choice; the arithmetic does not depend on it */
     lb_format_id a, b, c, d;
@@ -79,14 +110,37 @@ typedef struct lb_unit {
     int scale_block;    /* consecutive k that share a scale; 0: the unit takes no scales */
     int group;          /* products summed exactly before they are aligned: 16 in mxf4 and mxf4nvf4; else 0 */
     int sparse_group;   /* consecutive k of which A holds half: 4 (two of four), 2 (one of two); 0: A is dense */
+    lb_unit_edges edges;
 } lb_unit;
+
+/** Change parameters: "floor_exp=-126", "path=pairwise,subnormals=keep". Keys are those of docs/units.md and are listed by
+ *  lb_unit_parameter. The unit's name says what was set, behind a +; its evidence becomes LB_EVIDENCE_OPEN.
+ *  errors LB_E_ARG for an unknown key or value (naming the nearest), a key that the path does not read, a value it cannot hold;
+ *         LB_E_UNAVAILABLE where the path is none; then *u is as it was. threads pure */
+lb_status lb_unit_set(lb_unit *u, const char *text, lb_error *err);
+
+/** A parameter that lb_unit_set knows. */
+typedef struct lb_parameter {
+    const char *key, *alias; /* alias NULL if none */
+    const char *values;      /* "skip|count", "-1000 … 1000 or none", "a format" */
+    const char *edge;        /* "D2" …; "" if none */
+    const char *note;        /* "products a block" */
+    unsigned paths;          /* that read it: bit p for lb_unit_path p */
+} lb_parameter;
+
+/** Parameter i, false past the end. threads pure */
+bool lb_unit_parameter(size_t i, lb_parameter *out);
+
+/** Whether the unit takes every answer that rows take: what a path of its own has to ask before it relies on them. threads pure */
+bool lb_unit_is_plain(const lb_unit *u);
 
 /** Row i in table order, NULL past the end. threads pure */
 const lb_unit *lb_unit_row(size_t i);
 
 /** Find a unit by canonical name or by the full spelling of PTX or of an ISA, in any case of letters
  *  ("sm_90a/wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16", "gfx942/v_mfma_f32_16x16x32_fp8_bf8", "x86/VDPBF16PS").
- *  errors LB_E_NAME, naming the nearest. threads pure */
+ *  Behind a + stands what lb_unit_set is to change: "sm_80/mma.m16n8k16.f32.f16.f16.f32+floor_exp=-126".
+ *  errors LB_E_NAME, naming the nearest; those of lb_unit_set. threads pure */
 lb_status lb_unit_find(const char *name, lb_unit *out, lb_error *err);
 
 /** d = c + sum a[i]*b[i] over one K step of the unit.

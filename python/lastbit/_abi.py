@@ -146,6 +146,55 @@ class lb_unit_round(IntEnum):
     SATURATE_I32 = 7
 
 
+class lb_zero_products(IntEnum):
+    SKIP = 0
+
+
+class lb_c_subnormal(IntEnum):
+    LEAST = 0
+    OWN = 1
+
+
+class lb_unit_overflow(IntEnum):
+    INF = 0
+    MAX = 1
+
+
+class lb_tiny_sign(IntEnum):
+    KEEP = 0
+    PLUS = 1
+
+
+class lb_late_floor(IntEnum):
+    ONCE = 0
+    TWICE = 1
+
+
+class lb_special_scope(IntEnum):
+    BLOCK = 0
+    STEP = 1
+
+
+class lb_tf32_input(IntEnum):
+    TRUNCATE = 0
+    KEEP_NAN = 1
+    ROUND = 2
+
+
+class lb_zero_group(IntEnum):
+    PRODUCTS = 0
+    SUM = 1
+    ALWAYS = 2
+
+
+class lb_unit_subnormals(IntEnum):
+    PATH = 0
+    KEEP = 1
+    FLUSH_IN = 2
+    FLUSH_OUT = 3
+    FLUSH = 4
+
+
 class lb_reference_mode(IntEnum):
     AUTO = 0
     F64 = 1
@@ -167,6 +216,27 @@ class lb_capture_kind(IntEnum):
     CHAIN = 2
     TILES = 3
     GEMM = 4
+
+
+class lb_explain_what(IntEnum):
+    BLOCK = 0
+    GROUP = 1
+    PARTIAL = 2
+    JOIN = 3
+    LATE = 4
+    FMA = 5
+    EXACT = 6
+    PRODUCT = 7
+    PAIR = 8
+    ADD = 9
+    INTEGER = 10
+    NAN = 11
+
+
+class lb_explain_source(IntEnum):
+    PRODUCT = 0
+    C = 1
+    OP = 2
 
 
 class lb_fragment_operand(IntEnum):
@@ -405,9 +475,25 @@ class lb_record(Structure):
     ]
 
 
+class lb_unit_edges(Structure):
+    _fields_ = [
+        ("zero_products", c_int),
+        ("c_subnormal", c_int),
+        ("overflow", c_int),
+        ("tiny_sign", c_int),
+        ("late_floor", c_int),
+        ("specials", c_int),
+        ("tf32", c_int),
+        ("zero_group", c_int),
+        ("subnormals", c_int),
+        ("nan_set", c_bool),
+        ("nan", c_uint64),
+    ]
+
+
 class lb_unit(Structure):
     _fields_ = [
-        ("name", c_char * 96),
+        ("name", c_char * 192),
         ("m", c_uint16),
         ("n", c_uint16),
         ("k", c_uint16),
@@ -430,6 +516,18 @@ class lb_unit(Structure):
         ("scale_block", c_int),
         ("group", c_int),
         ("sparse_group", c_int),
+        ("edges", lb_unit_edges),
+    ]
+
+
+class lb_parameter(Structure):
+    _fields_ = [
+        ("key", c_char_p),
+        ("alias", c_char_p),
+        ("values", c_char_p),
+        ("edge", c_char_p),
+        ("note", c_char_p),
+        ("paths", c_uint),
     ]
 
 
@@ -532,6 +630,73 @@ class lb_m16_diff(Structure):
         ("rms", c_double),
         ("row_rms", c_void_p),
         ("row_count", c_size_t),
+    ]
+
+
+class lb_explain_term(Structure):
+    _fields_ = [
+        ("source", c_int),
+        ("k", c_size_t),
+        ("from", c_size_t),
+        ("a", c_uint64),
+        ("b", c_uint64),
+        ("scale_a", c_uint64),
+        ("scale_b", c_uint64),
+        ("flushed", c_bool),
+        ("value", lb_value),
+        ("exponent", c_int32),
+        ("sets_max", c_bool),
+        ("kept", lb_value),
+        ("cut", lb_value),
+    ]
+
+
+class lb_explain_op(Structure):
+    _fields_ = [
+        ("what", c_int),
+        ("step", c_size_t),
+        ("block", c_size_t),
+        ("first_k", c_size_t),
+        ("last_k", c_size_t),
+        ("first_term", c_size_t),
+        ("term_count", c_size_t),
+        ("scale_a", c_uint64),
+        ("scale_b", c_uint64),
+        ("aligned", c_bool),
+        ("max_exp", c_int32),
+        ("unit_exp", c_int32),
+        ("c_unit_exp", c_int32),
+        ("floor_sets_max", c_bool),
+        ("alone", c_bool),
+        ("sum", lb_value),
+        ("sum_exponent", c_int32),
+        ("rounded", c_bool),
+        ("round", c_int),
+        ("format", c_int),
+        ("result", c_uint64),
+        ("lost", lb_value),
+        ("overflow", c_bool),
+        ("result_flushed", c_bool),
+    ]
+
+
+class lb_explanation(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("k", c_size_t),
+        ("steps", c_size_t),
+        ("blocks", c_size_t),
+        ("c", c_uint64),
+        ("d", c_uint64),
+        ("exact_value", lb_value),
+        ("exact", c_uint64),
+        ("ulp", c_uint64),
+        ("ops", POINTER(lb_explain_op)),
+        ("op_count", c_size_t),
+        ("terms", POINTER(lb_explain_term)),
+        ("term_count", c_size_t),
     ]
 
 
@@ -756,6 +921,13 @@ class lb_decision(Structure):
     ]
 
 
+class lb_explain_steps(Structure):
+    _fields_ = [
+        ("first", c_size_t),
+        ("last", c_size_t),
+    ]
+
+
 class lb_run_report(Structure):
     _fields_ = [
         ("end", c_int),
@@ -928,6 +1100,9 @@ FUNCTIONS = {
     "lb_records_exit": (c_int, [c_void_p, c_size_t]),
     "lb_unit_path_name": (c_char_p, [c_int]),
     "lb_unit_round_name": (c_char_p, [c_int]),
+    "lb_unit_set": (c_int, [POINTER(lb_unit), c_char_p, POINTER(lb_error)]),
+    "lb_unit_parameter": (c_bool, [c_size_t, POINTER(lb_parameter)]),
+    "lb_unit_is_plain": (c_bool, [POINTER(lb_unit)]),
     "lb_unit_row": (POINTER(lb_unit), [c_size_t]),
     "lb_unit_find": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
     "lb_unit_dot": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
@@ -972,6 +1147,10 @@ FUNCTIONS = {
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
     "lb_m16_compare_block": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(lb_m16_diff), POINTER(lb_error)]),
     "lb_m16_diff_free": (None, [POINTER(lb_m16_diff)]),
+    "lb_explain_what_name": (c_char_p, [c_int]),
+    "lb_explain_what_text": (c_char_p, [c_int]),
+    "lb_explain": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), c_size_t, c_size_t, POINTER(lb_explanation), POINTER(lb_error)]),
+    "lb_explain_free": (None, [POINTER(lb_explanation)]),
     "lb_fragment_operand_name": (c_char_p, [c_int]),
     "lb_fragment_row_at": (POINTER(lb_fragment_row), [c_size_t]),
     "lb_fragment_of": (c_int, [POINTER(lb_unit), c_int, POINTER(lb_fragment_selectors), POINTER(lb_fragment), POINTER(lb_error)]),
@@ -1017,11 +1196,14 @@ FUNCTIONS = {
     "lb_report_text": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_brief": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_explanation": (c_int, [POINTER(lb_explanation), POINTER(lb_explain_steps), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_report_explanation_json": (c_int, [POINTER(lb_explanation), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
     "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
     "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
     "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
     "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),

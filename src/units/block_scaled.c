@@ -32,6 +32,11 @@ static void scale_products(const lb_step *s, block *out) {
     }
 }
 
+/* Of a scale; a zero ue4m3 has that of its subnormals. */
+static int32_t exponent_of(lb_term scale) {
+    return scale.e == LB_TERM_ZERO ? 1 - lb_format_row(LB_UE4M3)->bias : scale.e;
+}
+
 /* The exact sum of each group of products, times the scales' significands, with the scales' exponents alone: not normalised. A group
  * counts unless all of its products are zero or a scale is; one that cancels to zero counts. */
 static void scale_groups(const lb_step *s, block *out) {
@@ -50,8 +55,9 @@ static void scale_groups(const lb_step *s, block *out) {
             any = true;
             sum += (int64_t)a.sig * b.sig * (INT64_C(1) << (a.e + b.e - least));
         }
-        out->terms[i] =
-            (scaled_term){sum * x.sig * y.sig, any ? x.e + y.e : LB_TERM_ZERO}; /* the exponent of a zero scale is that already */
+        const lb_zero_group rule = s->u->edges.zero_group;
+        const bool counts = rule == LB_ZERO_GROUP_ALWAYS || ((rule == LB_ZERO_GROUP_SUM ? sum != 0 : any) && x.sig && y.sig);
+        out->terms[i] = (scaled_term){sum * x.sig * y.sig, counts ? exponent_of(x) + exponent_of(y) : LB_TERM_ZERO};
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Whole products on the paths of path.h: what each can hold, its operands packed, K step by K step. */
 #include "base/try.h"
+#include "units/parameters.h"
 #include "units/path.h"
 
 #include <stdlib.h>
@@ -112,23 +113,25 @@ lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err) {
     if (!group_fits || (u->sparse_group && !may_be_sparse))
         return lb_fail(err, LB_E_ARG, u->name, "A compressed by groups of %d is not for path %s", u->sparse_group,
                        lb_unit_path_name(u->path));
+    LB_TRY(lb_check_edges(u, err));
     LB_TRY(paths[u->path].check(u, err));
     if (!scaled && u->path != LB_PATH_SPARSE) return LB_OK;
     lb_unit dense = *u; /* the blocks themselves are truncated ones */
     dense.path = LB_PATH_TRUNCATED;
+    dense.edges.zero_group = LB_ZERO_GROUP_PRODUCTS; /* checked above; a block knows no groups */
     if (u->sparse_group) dense.k = u->k / 2;
     if (scaled) dense.terms = dense.k = 1;
     return lb_engine_of(&dense, &out->g, err);
 }
 
-lb_cell lb_cell_of(const lb_code_path *path, lb_format_id format, uint64_t code) {
-    if (path->terms) return (lb_cell){.term = lb_term_of(lb_format_row(format), code)};
-    return (lb_cell){.code = code};
+lb_cell lb_cell_of(const lb_unit *u, const lb_code_path *path, lb_format_id format, uint64_t code) {
+    if (path->terms) return (lb_cell){.term = lb_unit_term(u, format, code)};
+    return (lb_cell){.code = lb_unit_code(u, format, code)};
 }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------- */
 
-/* Lines of cells: [lines][length], what the matrix has not being `fill`. */
+/* Lines of cells as the unit takes them: [lines][length], what the matrix has not being `fill`. */
 typedef struct lines {
     lb_cell *cells;
     size_t length;
@@ -143,7 +146,7 @@ static lb_status pack(const lb_unit *u, const lb_code_path *path, const lb_mat *
     if (!out->cells) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu x %zu codes", count, room);
     for (size_t l = 0; l < m->rows; l++)
         for (size_t i = 0; i < length; i++)
-            out->cells[l * length + i] = lb_cell_of(path, m->format->id, i < m->cols ? lb_mat_code(m, l, i) : fill);
+            out->cells[l * length + i] = lb_cell_of(u, path, m->format->id, i < m->cols ? lb_mat_code(m, l, i) : fill);
     return LB_OK;
 }
 
@@ -159,7 +162,7 @@ static lb_status check_scale(const lb_unit *u, const char *name, const lb_mat *m
                    u->scale_block, rows, cols);
 }
 
-static lb_status check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err) {
+lb_status lb_check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err) {
     if (u->scale_block) {
         const size_t scales = b->rows / (size_t)u->scale_block + (b->rows % (size_t)u->scale_block != 0);
         LB_TRY(check_scale(u, "A", with->scale_a, a->rows, scales, err));
@@ -224,7 +227,7 @@ static lb_status job_open(job *j, const lb_mat *a, const lb_mat *b, const lb_uni
 /* The products' b of one K step, as A has kept them. */
 static void gather(const job *j, size_t first, const lb_cell *col, lb_cell *out) {
     for (size_t i = 0; i < j->a_step; i++)
-        out[i] = first + i < j->index_count ? col[j->index[first + i]] : lb_cell_of(&j->path, j->u->b, 0);
+        out[i] = first + i < j->index_count ? col[j->index[first + i]] : lb_cell_of(j->u, &j->path, j->u->b, 0);
 }
 
 static uint64_t element(const job *j, size_t row, size_t col, uint64_t c) {
@@ -242,7 +245,7 @@ static uint64_t element(const job *j, size_t row, size_t col, uint64_t c) {
             step.scale_a = j->scale_a.cells + row * j->scale_a.length + s * scales;
             step.scale_b = j->scale_b.cells + col * j->scale_b.length + s * scales;
         }
-        c = j->path.step(&step, c);
+        c = lb_settle_nan(u, j->path.step(&step, c));
     }
     return c;
 }
@@ -254,7 +257,7 @@ lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const
     if (!with) with = &none;
     LB_TRY(lb_code_path_of(u, &j.path, err));
     LB_TRY(lb_check_operands(u, a, b, c, d, err));
-    LB_TRY(check_with(u, a, b, with, err));
+    LB_TRY(lb_check_with(u, a, b, with, err));
     lb_status s = job_open(&j, a, b, with, err);
     for (size_t i = 0; s == LB_OK && i < d->rows; i++) {
         if (j.index) s = lb_sparse_index(u, with->metadata, i, a->cols, j.index, err);

@@ -3,6 +3,8 @@
  * normal form, so a row needs nothing here to be found. */
 #include "lastbit/units.h"
 
+#include "base/try.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,7 +169,8 @@ static void fill(const lb_unit *row, const query *q, lb_unit *out) {
     snprintf(out->name, sizeof out->name, "%.*sm%un%uk%u%s", head, row->name, q->m, q->n, q->k, types);
 }
 
-lb_status lb_unit_find(const char *name, lb_unit *out, lb_error *err) {
+/* A row, or a row with the caller's sizes. */
+static lb_status find_row(const char *name, lb_unit *out, lb_error *err) {
     query wanted, row;
     const char *names[MAX_ROWS];
     size_t count = 0;
@@ -181,4 +184,18 @@ lb_status lb_unit_find(const char *name, lb_unit *out, lb_error *err) {
     const char *near = lb_nearest_name(name, names, count);
     if (near) return lb_fail(err, LB_E_NAME, name, "no such unit; the nearest is %s", near);
     return lb_fail(err, LB_E_NAME, name, "no such unit; `lastbit units` lists them, as sm_80/mma.m16n8k16.f32.f16.f16.f32");
+}
+
+lb_status lb_unit_find(const char *name, lb_unit *out, lb_error *err) {
+    const char *settings = strchr(name, '+');
+    if (!settings) return find_row(name, out, err);
+    char row[MAX_NAME];
+    if ((size_t)(settings - name) >= sizeof row) return find_row(name, out, err); /* which refuses it */
+    memcpy(row, name, (size_t)(settings - name));
+    row[settings - name] = 0;
+    lb_unit u;
+    LB_TRY(find_row(row, &u, err));
+    LB_TRY(lb_unit_set(&u, settings + 1, err));
+    *out = u;
+    return LB_OK;
 }

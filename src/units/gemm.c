@@ -3,6 +3,7 @@
 #include "units/path.h"
 
 #include "base/try.h"
+#include "units/parameters.h"
 
 #include <stdlib.h>
 
@@ -27,11 +28,12 @@ static lb_status pack(const lb_unit *u, lb_format_id format, const lb_mat *m, si
         unpack(out);
         return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu x %zu operands", lines, length);
     }
+    const lb_term zero = lb_unit_term(u, format, 0);
     for (size_t l = 0; l < m->rows; l++) {
         lb_term *line = out->terms + l * k_padded; /* [k_padded] */
         for (size_t i = 0; i < k_padded; i++) {
             const size_t at = i - i % u->k + lb_unit_slot(u, i % u->k);
-            line[at] = i < m->cols ? lb_unit_term(u, format, lb_mat_code(m, l, i)) : (lb_term){0, LB_TERM_ZERO};
+            line[at] = i < m->cols ? lb_unit_term(u, format, lb_mat_code(m, l, i)) : zero;
             if (line[at].e == LB_TERM_SPECIAL) out->special[l] = true;
         }
     }
@@ -133,11 +135,11 @@ static lb_status code_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b
     lb_cell cells_a[LB_MAX_K], cells_b[LB_MAX_K];
     LB_TRY(lb_code_path_of(u, &path, err));
     for (size_t i = 0; i < u->k; i++) {
-        cells_a[i] = lb_cell_of(&path, u->a, i < count ? a[i] : 0);
-        cells_b[i] = lb_cell_of(&path, u->b, i < count ? b[i] : 0);
+        cells_a[i] = lb_cell_of(u, &path, u->a, i < count ? a[i] : 0);
+        cells_b[i] = lb_cell_of(u, &path, u->b, i < count ? b[i] : 0);
     }
     const lb_step step = {.u = u, .g = &path.g, .count = u->k, .a = cells_a, .b = cells_b};
-    *d = (uint32_t)path.step(&step, c);
+    *d = (uint32_t)lb_settle_nan(u, path.step(&step, c));
     return LB_OK;
 }
 
@@ -148,8 +150,8 @@ static lb_status engine_dot(const lb_unit *u, const uint32_t *a, const uint32_t 
     bool special = false;
     for (size_t i = 0; i < u->k; i++) {
         const size_t at = lb_unit_slot(u, i);
-        ta[at] = i < count ? lb_unit_term(u, u->a, a[i]) : (lb_term){0, LB_TERM_ZERO};
-        tb[at] = i < count ? lb_unit_term(u, u->b, b[i]) : (lb_term){0, LB_TERM_ZERO};
+        ta[at] = lb_unit_term(u, u->a, i < count ? a[i] : 0);
+        tb[at] = lb_unit_term(u, u->b, i < count ? b[i] : 0);
         special = special || ta[at].e == LB_TERM_SPECIAL || tb[at].e == LB_TERM_SPECIAL;
     }
     *d = lb_engine_step(&g, ta, tb, c, special);

@@ -44,29 +44,40 @@ uint64_t lb_step_exact(const lb_step *s, uint64_t c) {
 
 /* ---- pairwise ------------------------------------------------------------------------------------------------------- */
 
+/* What happens to subnormals of a, b and c, and to results that are some. */
+typedef struct flushes {
+    lb_flush in, out;
+} flushes;
+
+static flushes flushes_of(const lb_unit *u) {
+    const lb_unit_subnormals s = u->edges.subnormals;
+    return (flushes){s == LB_SUBNORMALS_KEEP || s == LB_SUBNORMALS_FLUSH_OUT ? LB_FLUSH_NONE : LB_FLUSH_TO_POSITIVE,
+                     s == LB_SUBNORMALS_KEEP || s == LB_SUBNORMALS_FLUSH_IN ? LB_FLUSH_NONE : LB_FLUSH_KEEP_SIGN};
+}
+
 /* f32, to nearest even, subnormals to a zero of their sign. */
-static uint64_t rounded_flushed(lb_value v) {
-    static const lb_encoding how = {.flush = LB_FLUSH_KEEP_SIGN};
-    return lb_encode(lb_format_row(LB_F32), v, &how, NULL);
+static uint64_t rounded_flushed(lb_value v, flushes how) {
+    return lb_encode(lb_format_row(LB_F32), v, &(lb_encoding){.flush = how.out}, NULL);
 }
 
-static lb_value flushed_input(lb_format_id format, uint64_t code) {
+static lb_value flushed_input(lb_format_id format, uint64_t code, flushes how) {
     const lb_format *f = lb_format_row(format);
-    return lb_decode(f, lb_flush_code(f, code, LB_FLUSH_TO_POSITIVE));
+    return lb_decode(f, lb_flush_code(f, code, how.in));
 }
 
-static uint64_t add_flushed(uint64_t x, uint64_t y) {
+static uint64_t add_flushed(uint64_t x, uint64_t y, flushes how) {
     const lb_format *f32 = lb_format_row(LB_F32);
-    return rounded_flushed(lb_value_add(lb_decode(f32, x), lb_decode(f32, y)));
+    return rounded_flushed(lb_value_add(lb_decode(f32, x), lb_decode(f32, y)), how);
 }
 
 static uint64_t pairwise_block(const lb_unit *u, const lb_cell *a, const lb_cell *b, uint64_t c) {
+    const flushes how = flushes_of(u);
     uint64_t tree[LB_MAX_K];
     for (int i = 0; i < u->terms; i++)
-        tree[i] = rounded_flushed(lb_value_mul(flushed_input(u->a, a[i].code), flushed_input(u->b, b[i].code)));
+        tree[i] = rounded_flushed(lb_value_mul(flushed_input(u->a, a[i].code, how), flushed_input(u->b, b[i].code, how)), how);
     for (int n = u->terms; n > 1; n /= 2)
-        for (int i = 0; i < n / 2; i++) tree[i] = add_flushed(tree[2 * i], tree[2 * i + 1]);
-    return add_flushed(lb_flush_code(lb_format_row(LB_F32), c, LB_FLUSH_TO_POSITIVE), tree[0]);
+        for (int i = 0; i < n / 2; i++) tree[i] = add_flushed(tree[2 * i], tree[2 * i + 1], how);
+    return add_flushed(lb_flush_code(lb_format_row(LB_F32), c, how.in), tree[0], how);
 }
 
 uint64_t lb_step_pairwise(const lb_step *s, uint64_t c) {
@@ -115,10 +126,15 @@ static uint64_t add_late(const lb_unit *u, partial p, uint64_t c_code, bool drop
     const lb_term c = lb_term_of(f32, c_code);
     const int32_t e_c = c.sig ? c.e : -126;
     const int32_t e = p.e > e_c ? p.e : e_c;
-    int64_t sum = p.sum ? floor_shift(p.sum, e - p.e + u->frac_bits - SUM_BITS) : 0;
-    if (!(drops_small_c && e_c < e - KEPT_BITS)) sum += floor_shift(c.sig, e - e_c + f32->man_bits - C_BITS) * (1 << (SUM_BITS - C_BITS));
+    const bool twice = u->edges.late_floor == LB_LATE_FLOOR_TWICE;
+    const int bits = SUM_BITS + twice;
+    int64_t sum = p.sum ? floor_shift(p.sum, e - p.e + u->frac_bits - bits) : 0;
+    if (!(drops_small_c && e_c < e - KEPT_BITS)) sum += floor_shift(c.sig, e - e_c + f32->man_bits - C_BITS) * (1 << (bits - C_BITS));
     if (sum == 0) return 0;
-    const lb_value v = {LB_FINITE, sum < 0, false, e - SUM_BITS, 0, sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum};
+    const int length = lb_bit_length64(sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum);
+    const int over = twice && length > SUM_BITS + 1 ? length - (SUM_BITS + 1) : 0; /* D11: normalised, then floored to 31 bits */
+    sum = floor_shift(sum, over);
+    const lb_value v = {LB_FINITE, sum < 0, false, e - bits + over, 0, sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum};
     return f32_of(v);
 }
 

@@ -46,10 +46,13 @@ bool lb_is_code_path(lb_unit_path path);
 /* errors LB_E_FORMAT, LB_E_ARG for parameters that the path cannot hold */
 lb_status lb_code_path_of(const lb_unit *u, lb_code_path *out, lb_error *err);
 
-lb_cell lb_cell_of(const lb_code_path *path, lb_format_id format, uint64_t code);
+lb_cell lb_cell_of(const lb_unit *u, const lb_code_path *path, lb_format_id format, uint64_t code);
 
 /* Formats and shapes of A, B, C and D. */
 lb_status lb_check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err);
+
+/* Scales and metadata of a code path, for these A and B. */
+lb_status lb_check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_unit_operands *with, lb_error *err);
 
 lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
                        lb_error *err);

@@ -3,7 +3,9 @@
  * against it. Rule numbers are those of docs/units.md. */
 #include "units/step.h"
 
+#include "base/try.h"
 #include "base/u128.h"
+#include "units/parameters.h"
 
 /* ---- operands ---------------------------------------------------------------------------------------------------- */
 
@@ -25,9 +27,24 @@ static lb_term widened_term(const lb_format *f, uint64_t code) {
     return lb_term_of(f16, lb_encode(f16, lb_decode(f, code), NULL, NULL));
 }
 
+uint64_t lb_unit_code(const lb_unit *u, lb_format_id format, uint64_t code) {
+    if (format != LB_TF32 || u->edges.tf32 == LB_TF32_TRUNCATE) return code;
+    const lb_format *tf32 = lb_format_row(LB_TF32), *f32 = lb_format_row(LB_F32);
+    const bool nan = lb_code_class(f32, code) == LB_NAN;
+    return nan || u->edges.tf32 == LB_TF32_ROUND ? lb_encode(tf32, lb_decode(f32, code), NULL, NULL) : code;
+}
+
+static bool flushes_in(const lb_unit *u) {
+    return u->edges.subnormals == LB_SUBNORMALS_FLUSH_IN || u->edges.subnormals == LB_SUBNORMALS_FLUSH;
+}
+
 lb_term lb_unit_term(const lb_unit *u, lb_format_id format, uint64_t code) {
     const lb_format *f = lb_format_row(format);
-    return u->path == LB_PATH_TWO_HALVES ? widened_term(f, code) : lb_term_of(f, code);
+    uint64_t taken = lb_unit_code(u, format, code);
+    if (flushes_in(u)) taken = lb_flush_code(f, taken, LB_FLUSH_KEEP_SIGN);
+    lb_term t = u->path == LB_PATH_TWO_HALVES ? widened_term(f, taken) : lb_term_of(f, taken);
+    if (t.e == LB_TERM_ZERO && u->edges.zero_products == LB_ZERO_PRODUCTS_COUNT) t.e = -126; /* D2: mma-sim's exponent of a zero */
+    return t;
 }
 
 size_t lb_unit_slot(const lb_unit *u, size_t i) {
@@ -54,10 +71,10 @@ static inline int64_t block_sum(const lb_engine *g, const lb_term *a, const lb_t
 /* Rule 8: sum * 2^exp in the output format; the sign stays also where the magnitude rounds to zero. */
 static inline uint32_t round_sum(const lb_engine *g, int64_t sum, int32_t exp) {
     if (sum == 0) return 0; /* rule 7: never -0 */
-    const uint32_t sign = sum < 0 ? g->sign_bit : 0;
+    uint32_t sign = sum < 0 ? g->sign_bit : 0;
     const uint64_t m = sum < 0 ? 0 - (uint64_t)sum : (uint64_t)sum;
     const int32_t e = exp + lb_bit_length64(m) - 1;
-    if (e > g->e_max) return sign | g->inf_code;
+    if (e > g->e_max) return sign | g->over_code;
     const int32_t e_used = e > g->e_min ? e : g->e_min;
     const int32_t down = e_used - g->out_frac - exp;
     uint64_t n;
@@ -70,19 +87,21 @@ static inline uint32_t round_sum(const lb_engine *g, int64_t sum, int32_t exp) {
         const uint64_t rest = m & ((UINT64_C(1) << down) - 1), half = UINT64_C(1) << (down - 1);
         if (g->nearest && (rest > half || (rest == half && (n & 1)))) n++;
     }
-    const uint64_t code = (((uint64_t)(e_used - g->e_min) << g->out_frac) + n) << g->out_pad;
-    return sign | (code < g->inf_code ? (uint32_t)code : g->inf_code);
+    uint64_t code = (((uint64_t)(e_used - g->e_min) << g->out_frac) + n) << g->out_pad;
+    if (g->flush_out && code >> g->out->man_bits == 0) code = 0;
+    if (code == 0) sign &= g->tiny_sign;
+    return sign | (code < g->inf_code ? (uint32_t)code : g->over_code);
 }
 
 uint32_t lb_round_sum(const lb_engine *g, int64_t sum, int32_t exp) {
     return round_sum(g, sum, exp);
 }
 
-/* Rule 2: NaN and Inf among the terms decide alone. */
-static bool block_special(const lb_engine *g, const lb_term *a, const lb_term *b, lb_term c, uint32_t *out) {
+/* Rule 2: NaN and Inf among c and `count` products decide alone. */
+static bool special_result(const lb_engine *g, int count, const lb_term *a, const lb_term *b, lb_term c, uint32_t *out) {
     bool nan = c.e == LB_TERM_SPECIAL && c.sig == 0;
     bool plus = c.e == LB_TERM_SPECIAL && c.sig > 0, minus = c.e == LB_TERM_SPECIAL && c.sig < 0;
-    for (int i = 0; i < g->terms; i++) {
+    for (int i = 0; i < count; i++) {
         if (a[i].e != LB_TERM_SPECIAL && b[i].e != LB_TERM_SPECIAL) continue;
         const int32_t sign = (a[i].sig > 0) - (a[i].sig < 0);
         const int32_t product = sign * ((b[i].sig > 0) - (b[i].sig < 0)); /* 0: a NaN, or Inf times zero */
@@ -98,7 +117,7 @@ static bool block_special(const lb_engine *g, const lb_term *a, const lb_term *b
 static inline uint32_t block(const lb_engine *g, const lb_term *a, const lb_term *b, uint32_t c_code, bool special) {
     const lb_term c = lb_term_of_output(g, c_code);
     uint32_t out;
-    if ((special || c.e == LB_TERM_SPECIAL) && block_special(g, a, b, c, &out)) return out;
+    if ((special || c.e == LB_TERM_SPECIAL) && special_result(g, g->terms, a, b, c, &out)) return out;
     int32_t top;
     const int64_t sum = block_sum(g, a, b, c, &top);
     return round_sum(g, sum, top - g->frac_bits);
@@ -113,7 +132,9 @@ static uint32_t add_rne(const lb_engine *g, uint32_t x, uint32_t c) {
 }
 
 uint32_t lb_engine_step(const lb_engine *g, const lb_term *a, const lb_term *b, uint32_t c, bool special) {
-    uint32_t acc = g->c_last ? 0 : c;
+    uint32_t acc = g->c_last ? 0 : c, alone;
+    if (g->step_specials && special && special_result(g, g->k, a, b, lb_term_of_output(g, acc), &alone))
+        return g->c_last ? add_rne(g, alone, c) : alone;
     for (int i = 0; i < g->k; i += g->terms) acc = block(g, a + i, b + i, acc, special);
     return g->c_last ? add_rne(g, acc, c) : acc;
 }
@@ -135,7 +156,11 @@ lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err) {
     if (u->c != out->id || u->d != out->id) return lb_fail(err, LB_E_FORMAT, u->name, "c and d must be %s for this rounding", out->name);
     if (u->terms < 1 || u->terms > 64 || u->k < 1 || u->k % u->terms || u->frac_bits < 1 || u->frac_bits > 48)
         return lb_fail(err, LB_E_ARG, u->name, "terms 1 to 64 dividing k, and 1 to 48 fraction bits, are what the engine holds");
+    LB_TRY(lb_check_edges(u, err));
     const int p_frac = a->man_bits + b->man_bits;
+    const lb_unit_edges *edges = &u->edges;
+    const uint32_t inf_code = f16 ? 0x7c00 : 0x7f800000, nan_code = f16 ? 0x7fff : 0x7fffffff;
+    const int out_pad = u->round == LB_UNIT_RZ_E8M13 ? 10 : 0;
     *g = (lb_engine){
         .out = out,
         .terms = u->terms,
@@ -149,12 +174,18 @@ lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err) {
         .nearest = f16,
         .c_last = u->path == LB_PATH_TWO_HALVES,
         .out_frac = u->round == LB_UNIT_RZ_E8M13 ? 13 : out->man_bits,
-        .out_pad = u->round == LB_UNIT_RZ_E8M13 ? 10 : 0,
+        .out_pad = out_pad,
         .e_min = 1 - out->bias,
         .e_max = out->bias,
         .sign_bit = f16 ? 0x8000 : 0x80000000,
-        .inf_code = f16 ? 0x7c00 : 0x7f800000,
-        .nan_code = f16 ? 0x7fff : 0x7fffffff,
+        .inf_code = inf_code,
+        .nan_code = edges->nan_set ? (uint32_t)edges->nan : nan_code,
+        .over_code = edges->overflow == LB_UNIT_OVERFLOW_MAX ? inf_code - (UINT32_C(1) << out_pad) : inf_code,
+        .tiny_sign = edges->tiny_sign == LB_TINY_SIGN_PLUS ? 0 : UINT32_MAX,
+        .c_own_exp = edges->c_subnormal == LB_C_SUBNORMAL_OWN,
+        .step_specials = edges->specials == LB_SPECIALS_STEP,
+        .flush_in = flushes_in(u),
+        .flush_out = edges->subnormals == LB_SUBNORMALS_FLUSH_OUT || edges->subnormals == LB_SUBNORMALS_FLUSH,
     };
     return LB_OK;
 }

@@ -23,6 +23,9 @@ typedef struct lb_engine {
     bool nearest, c_last;
     int out_frac, out_pad, e_min, e_max;
     uint32_t sign_bit, inf_code, nan_code;
+    uint32_t over_code, tiny_sign; /* of an overflow; sign bits that a sum keeps which rounds to zero */
+    bool c_own_exp, step_specials; /* lb_unit_edges: c_subnormal, specials */
+    bool flush_in, flush_out;
 } lb_engine;
 
 /* errors LB_E_UNAVAILABLE for an open row; LB_E_FORMAT, LB_E_ARG for parameters that the engine cannot hold */
@@ -45,6 +48,9 @@ static inline int64_t lb_align(int64_t sig, int32_t below_top, int up, int down)
     return (kept ^ sign) - sign;
 }
 
+/* A code of A or B as the unit takes it: tf32 as u->edges say. */
+uint64_t lb_unit_code(const lb_unit *u, lb_format_id format, uint64_t code);
+
 /* An operand of the unit in the form that its multiplier sees. */
 lb_term lb_unit_term(const lb_unit *u, lb_format_id format, uint64_t code);
 
@@ -61,6 +67,11 @@ static inline lb_term lb_term_of_output(const lb_engine *g, uint32_t code) {
     if (magnitude == 0) return (lb_term){0, LB_TERM_ZERO};
     if (magnitude >= g->inf_code) return (lb_term){man ? 0 : negative ? -1 : 1, LB_TERM_SPECIAL};
     const int32_t sig = (int32_t)(field ? man | UINT32_C(1) << frac : man);
+    if (!field && g->flush_in) return (lb_term){0, LB_TERM_ZERO};
+    if (!field && g->c_own_exp) {
+        const int up = __builtin_clz(man) - (31 - frac); /* brings the leading one to the hidden bit's place */
+        return (lb_term){negative ? -(sig << up) : sig << up, g->e_min - up};
+    }
     return (lb_term){negative ? -sig : sig, (field ? field : 1) - 1 + g->e_min};
 }
 

@@ -45,40 +45,63 @@
 #define NOT_A_TENSOR_PATH "ptxas emits FFMA and FADD, no HMMA: its order is not known"
 #define K16_SPLIT_UNKNOWN "ptxas emits two HMMA and four FADD: its split of k is not known"
 
-/* ---- open edges: the choice taken, and the alternative ------------------------------------------------------------ */
-#define ZERO_EDGES                                                                                                                         \
-    "D2: zero products do not raise the exponent (or: they count as 2^-126 times the partner); "                                           \
-    "D5: a sum that rounds to zero keeps its sign (or: +0); "
-#define EDGES_F32_NO_FLOOR ZERO_EDGES "D1: no exponent floor (or: 2^-126); D6: NaN is 7fffffff"
-#define EDGES_F32          ZERO_EDGES "D1: the exponent floor with c = 0 (or: 2^-126); D6: NaN is 7fffffff"
-#define EDGES_TF32         EDGES_F32 "; D16: low 13 bits drop before NaN is told from Inf"
-#define EDGES_F16                                                                                                                          \
-    ZERO_EDGES "D1: the exponent floor with c = 0 (or: 2^-14); D3: a subnormal c has exponent -14 (or: its own); "                         \
-               "D6: NaN is 7fff"
-#define EDGES_FP8_F32  ZERO_EDGES "D6: NaN is 7fffffff"
-#define EDGES_FP8_F16  ZERO_EDGES "D1: no exponent floor (or: 2^-14); D3: a subnormal c has exponent -14 (or: its own); D6: NaN is 7fff"
-#define EDGES_EMULATED "as the HMMA rows of this architecture; D19: the add of c is IEEE, NaN canonical as the HMMA's"
-#define EDGES_F64      "D6: NaN is 7ff8000000000000"
-#define EDGES_MX       EDGES_F32
+/* ---- open edges: "Dn: the choice (why), or the alternative: --set what runs it"; docs/open-edges.md has them at length ---------- */
+#define D1_F32      "D1: with c = 0 exponents end at the row's floor (measured), or at 2^-126: --set floor_exp=-126; "
+#define D1_NO_FLOOR "D1: exponents have no floor (measured), or end at 2^-126: --set floor_exp=-126; "
+#define D1_F16      "D1: with c = 0 exponents end at the row's floor (measured), or at 2^-14: --set floor_exp=-14; "
+#define D1_FP8_F16  "D1: exponents have no floor (as with f32), or end at 2^-14: --set floor_exp=-14; "
+#define D2_D4_D5                                                                                                                           \
+    "D2: a zero product raises no exponent (two models), or counts as 2^-126 times its partner: --set zero_products=count; "               \
+    "D4: an overflow is Inf (two models), or the largest finite value: --set overflow=max; "                                               \
+    "D5: a sum that rounds to zero keeps its sign (two models), or is +0: --set tiny_sign=plus; "
+#define D3      "D3: a subnormal c has the least exponent (one model; so have operands), or its own: --set c_subnormal=own; "
+#define D6_F32  "D6: NaN is 7fffffff (NVIDIA's canonical one), or another: --set nan=7fc00000"
+#define D6_F16  "D6: NaN is 7fff (NVIDIA's canonical one), or another: --set nan=7e00"
+#define D6_F64  "D6: NaN is 7ff8000000000000 (IEEE 754's usual one), or another: --set nan=7fffffffffffffff"
+#define D6_CDNA "D6: NaN is 7fc00000 (IEEE 754's usual one), or another: --set nan=ffc00000"
+#define D8      "D8: 13 fraction bits, then f16 (recorded); no parameter for the other model, whose bits are a defect; "
+#define D9      "D9: a product out of range is Inf of its own sign (two models); no parameter for +Inf, a defect of the other; "
+#define D10     "D10: c comes out where all products are zero (two models); the other model fails there; "
+#define D12     "D12: NaN and Inf are looked for block by block (two models), or in a whole K step: --set specials=step; "
+#define D15     "D15: two halves and an add (recorded), or one block of 32 with c: --set path=truncated,terms=32; "
+#define D16     "D16: the low 13 bits of A and B drop before NaN is told from Inf (one model), or NaN stays: --set tf32=keep_nan"
+#define D19     "D19: the last add of c is IEEE 754's, NaN the HMMA's (an ordinary add), or the operand's NaN: no parameter"
+#define D20     "D20: an exact zero sum is +0 (as NVIDIA's), or has IEEE 754's sign: no parameter; "
+#define D23     "; D23: a block is of consecutive kept products (what a multiplier sees), or of consecutive k: no parameter"
+
+#define EDGES_F32_NO_FLOOR D1_NO_FLOOR D2_D4_D5 D12 D6_F32
+#define EDGES_F32          D1_F32 D2_D4_D5 D12 D6_F32
+#define EDGES_TF32         EDGES_F32 "; " D16
+#define EDGES_F16          D1_F16 D2_D4_D5 D3 D12 D6_F16
+#define EDGES_FP8_F32      EDGES_F32_NO_FLOOR
+#define EDGES_FP8_F16      D1_FP8_F16 D2_D4_D5 D3 D8 D12 D6_F16
+#define EDGES_EMULATED                                                                                                                     \
+    "D1: with c = 0 exponents end where the HMMA's do (it is two of them), or at 2^-126: --set floor_exp=-126; " D2_D4_D5                  \
+    "D6: NaN is the HMMA's (likewise); " D15 D19
+#define EDGES_F64 D6_F64
+#define EDGES_MX                                                                                                                           \
+    D1_F32 "D4: an overflow is Inf (two models), or the largest finite value: --set overflow=max; "                                        \
+           "D5: a sum that rounds to zero keeps its sign (two models), or is +0: --set tiny_sign=plus; " D6_F32
 #define EDGES_FP4                                                                                                                          \
-    "D1: the exponent floor is that of mxf8f6f4; D6: NaN is 7fffffff; D17: a group that cancels counts (or: it does not, or zeros do "     \
-    "too); "                                                                                                                               \
-    "D18: 35 fraction bits (or: 25)"
-#define EDGES_INT        "none: exact"
-#define EDGES_SATFINITE  "D21: the exact sum of c and all products is clamped once (or: after each hardware step)"
-#define EDGES_SPARSE_F32 EDGES_F32 "; D23: a block is of consecutive kept products (or: of consecutive k)"
-#define EDGES_SPARSE_F16 EDGES_F16 "; D23: a block is of consecutive kept products (or: of consecutive k)"
-#define EDGES_SPARSE_FP8 EDGES_FP8_F32 "; D23: a block is of consecutive kept products (or: of consecutive k)"
-#define EDGES_CDNA       "D6: NaN is 7fc00000"
-#define EDGES_CDNA1      "D6: NaN is 7fc00000; D7: one exact sum (or: pairwise, each sum rounded); D20: an exact zero sum is +0"
-#define EDGES_CDNA2      "D6: NaN is 7fc00000"
-#define EDGES_CDNA2_BF16 "D6: NaN is 7fc00000; D13: two products a block (or: four)"
-#define EDGES_CDNA3                                                                                                                        \
-    "D6: NaN is 7fc00000; D11: floors as two models have them (or: one more, after normalising); D20: an exact zero sum is +0"
-#define EDGES_XF32 EDGES_CDNA3 "; D24: the low 13 bits of A and B drop (or: they round)"
-#define EDGES_X86  "none"
-#define EDGES_TDP  "D22: NaN is ffc00000 (or: an operand's, quieted)"
-#define NO_MODEL   "runs nothing until a recording settles it"
+    EDGES_MX "; D17: a group counts if a product is not zero (newer model), or if its sum is not: --set zero_group=sum, "                  \
+             "or always (older model): --set zero_group=always; "                                                                          \
+             "D18: 35 fraction bits (one model, 34 to 37 suspected on a B200), or 25 (RTX 5090): --set frac_bits=25"
+#define EDGES_INT "none: exact"
+#define EDGES_SATFINITE                                                                                                                    \
+    "D21: the exact sum of c and all products is clamped once (the ISA's text), or after each hardware step: no parameter"
+#define EDGES_SPARSE_F32 EDGES_F32 D23
+#define EDGES_SPARSE_F16 EDGES_F16 D23
+#define EDGES_SPARSE_FP8 EDGES_FP8_F32 D23
+#define EDGES_CDNA       D6_CDNA
+#define EDGES_CDNA1      "D7: one exact sum (two models), or pairwise, each sum rounded: --set path=pairwise,subnormals=keep; " D20 D6_CDNA
+#define EDGES_CDNA2      D9 D6_CDNA
+#define EDGES_CDNA2_BF16                                                                                                                   \
+    D9 "D13: two products a block (one model; the other has one rule for all), or four where k allows: --set k=4,terms=4; " D6_CDNA
+#define EDGES_CDNA3 D9 D10 "D11: floors as two models have them, or once more behind normalising: --set late_floor=twice; " D20 D6_CDNA
+#define EDGES_XF32  EDGES_CDNA3 "; D24: the low 13 bits of A and B drop (one model), or round: --set tf32=round; " D16
+#define EDGES_X86   "none"
+#define EDGES_TDP   "D22: NaN is ffc00000 (x86's default), or an operand's, quieted: no parameter; another code: --set nan=7fc00000"
+#define NO_MODEL    "runs nothing until a recording settles it"
 
 /* ---- names of formats and freedoms as the rows spell them ---------------------------------------------------------- */
 #define LB_f64          LB_F64
@@ -130,7 +153,8 @@
      LB_##scale,                                                                                                                           \
      block,                                                                                                                                \
      group,                                                                                                                                \
-     sparse},
+     sparse,                                                                                                                               \
+     {0}},
 #define LB_UNIT(arch, instr, m, n, k, free, d, a, b, c, path, terms, F, floor, round, evidence, source, note, open)                        \
     ROW(NAME(arch, instr, m, n, k, d, a, b) "." #c, m, n, k, free, d, a, b, c, path, terms, F, floor, round, ue8m0, 0, 0, 0, evidence,     \
         source, note, open)

@@ -71,6 +71,41 @@ expect $LINENO 3 out 'vacuous' check zeros.bin zeros.bin --actual zeros.bin --in
 expect $LINENO 0 out 'coverage +8 of 40 rows x 8 of 24 columns' check f16/A.npy f16/B.npy --actual f16/D.npy --unit $unit --sample 8
 expect $LINENO 0 out 'compared=64 ' check f16/A.npy f16/B.npy --actual f16/D.npy --unit $unit --sample 8 --seed 5
 
+# ---- explain, parameters, units from files
+small=sm_80/mma.m16n8k8.f32.f16.f16.f32
+expect $LINENO 0 out '^exact [0-9a-f]{8} = ' explain $unit f16/A.npy f16/B.npy --at 39,23
+expect $LINENO 0 out 'D\[39,23\]: 100 products in 7 steps of 16' explain $unit f16/A.npy f16/B.npy --at 39,23
+element=$("$lastbit" gemm $unit f16/A.npy f16/B.npy | sed -n 40p | cut -d ' ' -f 24 | cut -d = -f 1)
+expect $LINENO 0 out "^D     $element = " explain $unit f16/A.npy f16/B.npy --at 39,23
+expect $LINENO 0 out '^… 4 steps$' explain $unit f16/A.npy f16/B.npy
+expect $LINENO 0 out '#6 block, k 48..55' explain $unit f16/A.npy f16/B.npy --steps 3..3
+expect $LINENO 0 out "\"d\": \\{\"bits\": \"0x$element\"" explain $unit f16/A.npy f16/B.npy --at 39,23 --json
+expect $LINENO 0 out '^  set floor_exp=-126,frac_bits=10$' explain $unit f16/A.npy f16/B.npy --set e_lim=-126 --set frac_bits=10
+expect $LINENO 0 out 'D\[3,5\]: 100 products' explain $bf16_unit bf16t/A.safetensors bf16t/B.safetensors --tb --at 3,5
+expect $LINENO 2 err 'no element 40,0: D is 40x24' explain $unit f16/A.npy f16/B.npy --at 40,0
+expect $LINENO 2 err '"3" is no place' explain $unit f16/A.npy f16/B.npy --at 3
+expect $LINENO 2 err '"3,4x" is no place' explain $unit f16/A.npy f16/B.npy --at 3,4x
+expect $LINENO 2 err '"-1,0" is no place' explain $unit f16/A.npy f16/B.npy --at -1,0
+expect $LINENO 2 err 'no steps 7..9: there are 7' explain $unit f16/A.npy f16/B.npy --steps 7..9
+expect $LINENO 2 err 'it takes UNIT A B' explain $unit f16/A.npy
+expect $LINENO 3 err 'open' explain sm_80/mma.m8n8k4.f32.f16.f16.f32 f16/A.npy f16/B.npy
+expect $LINENO 2 err 'did you mean frac_bits' gemm $unit f16/A.npy f16/B.npy --set frac_bit=3
+expect $LINENO 2 err 'terms: "0" is no value' gemm $unit f16/A.npy f16/B.npy --set terms=0
+expect $LINENO 2 err 'path truncated does not read it' mma $unit f16/A.npy f16/B.npy --set late_floor=twice
+expect $LINENO 2 err 'give --unit' check f16/A.npy f16/B.npy --actual f16/D.npy --contract m16-tc --set terms=4
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --set terms=16,frac_bits=25,floor_exp=-133 -o f16/set.npy
+cmp f16/set.npy f16/other.npy || { echo "FAIL: an A100 with an H100's parameters is no H100" && failed=$((failed + 1)); }
+expect $LINENO 0 out '^PASS .*unit=sm_80/[^ ]*\+terms=16,frac_bits=25 ' check f16/A.npy f16/B.npy --actual f16/other.npy --unit $unit --set terms=16,frac_bits=25
+expect $LINENO 0 out '^PASS' check f16/A.npy f16/B.npy --on model:$unit+terms=16,frac_bits=25 --unit sm_90/mma.m16n8k16.f32.f16.f16.f32
+expect $LINENO 1 out '^FAIL' check f16/A.npy f16/B.npy --actual f16/other.npy --unit $unit --set terms=16,frac_bits=26
+expect $LINENO 0 out '=' gemm file:$examples/unit.json f16/A.npy f16/B.npy
+echo '{"like": "'$small'", "terms": 4, "frac_bit": 3}' >typo.json
+expect $LINENO 2 err 'typo.json: unknown key "frac_bit"; did you mean "frac_bits"' gemm file:typo.json f16/A.npy f16/B.npy
+expect $LINENO 2 err 'absent.json: cannot be opened' check f16/A.npy f16/B.npy --actual f16/D.npy --unit file:absent.json
+head -c 70000 /dev/zero >zeros.json
+expect $LINENO 2 err 'longer than' explain file:zeros.json f16/A.npy f16/B.npy
+expect $LINENO 2 err 'zeros.bin: line 1' explain file:zeros.bin f16/A.npy f16/B.npy
+
 # ---- bad calls and bad files
 expect $LINENO 2 err 'absent.npy: No such file' check absent.npy f16/B.npy --actual f16/D.npy --unit $unit
 expect $LINENO 2 err 'did you mean --contract' check f16/A.npy f16/B.npy --actual f16/D.npy --contrct m16-tc
@@ -126,7 +161,7 @@ expect $LINENO 0 out '^\{"schema":"lastbit.result/1",.*"verdict":"PASS"' check f
 grep -q '<testsuite name="lastbit" tests="1" failures="0"' junit.xml || { echo "FAIL: no JUnit" && failed=$((failed + 1)); }
 expect $LINENO 0 out '^PASS' check f16/A.npy f16/B.npy --actual f16/D.npy --unit $unit --brief
 [[ $(wc -l <out) -eq 3 ]] || { echo "FAIL: --brief is not brief" && failed=$((failed + 1)); }
-for list in units formats contracts schedules backends; do
+for list in units parameters formats contracts schedules backends; do
     expect $LINENO 0 out 'name' $list
     expect $LINENO 0 out '^\[' $list --json
     expect $LINENO 0 out '^\| name' $list --markdown
@@ -134,7 +169,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma fit-schedule replay capture fit decide gen judge fragment units formats contracts schedules backends bench; do
+for command in check grade gemm mma explain fit-schedule replay capture fit decide gen judge fragment units parameters formats contracts schedules backends bench; do
     expect $LINENO 0 out '--help' $command --help
 done
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit: a row whose parameters the bytes change, with operands made of the rest. Whatever is asked of it, it is
- * refused with a message, or gives the same bits twice; a dot and a product of one element agree. */
-#include "lastbit/units.h"
+ * refused with a message, or gives the same bits twice; a dot, a product of one element and its explanation agree. */
+#include "lastbit/explain.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-enum { MAX_K = 600, FIELDS = 13 };
+enum { MAX_K = 600, FIELDS = 15 };
 
 typedef struct input {
     const uint8_t *bytes;
@@ -39,6 +39,21 @@ static lb_unit changed_row(input *in) {
     if (values[10] >= 0) u.scale_block = values[10] - 8;
     if (values[11] >= 0) u.group = values[11] - 8;
     if (values[12] >= 0) u.sparse_group = values[12] % 8 - 1;
+    if (values[13] >= 0) { /* answers that rows do not take */
+        u.edges.zero_products = (lb_zero_products)(values[13] & 1);
+        u.edges.c_subnormal = (lb_c_subnormal)(values[13] >> 1 & 1);
+        u.edges.overflow = (lb_unit_overflow)(values[13] >> 2 & 1);
+        u.edges.tiny_sign = (lb_tiny_sign)(values[13] >> 3 & 1);
+        u.edges.specials = (lb_special_scope)(values[13] >> 4 & 1);
+        u.edges.subnormals = (lb_unit_subnormals)(values[13] >> 5 & 7);
+    }
+    if (values[14] >= 0) {
+        u.edges.late_floor = (lb_late_floor)(values[14] & 1);
+        u.edges.tf32 = (lb_tf32_input)(values[14] >> 1 & 3);
+        u.edges.zero_group = (lb_zero_group)(values[14] >> 3 & 3);
+        u.edges.nan_set = values[14] >> 5 & 1;
+        u.edges.nan = values[14] >> 6 ? 0x7e01 : 0xffc00000;
+    }
     return u;
 }
 
@@ -76,6 +91,10 @@ static void run(const lb_unit *u, input *in) {
     if (s != LB_OK && (!*err.message || first)) abort();
     d.codes = &second;
     if (lb_unit_gemm_with(u, &a, &b, &c, &with, &d, &err) != s || first != second) abort();
+    lb_explanation e;
+    const bool told = lb_explain(u, &a, &b, &c, &with, 0, 0, &e, &err) == LB_OK;
+    if (told != (s == LB_OK && u->k <= 256) || (told && e.d != first)) abort(); /* longer steps are not explained */
+    lb_explain_free(&e);
     uint32_t ca[MAX_K], cb[MAX_K], dot = 0;
     if (lb_unit_dot_check(u, &err) == LB_OK && k == u->k && s == LB_OK) {
         for (size_t i = 0; i < k; i++) {
