@@ -82,7 +82,7 @@ static const struct {
     /* D4: 2 * 32768 is above 65504 */
     {__LINE__, F16_F16, LB_CANDIDATE_overflow, 1, {0x4000}, {0x7800}, 0, 0x7c00, 0x7bff},
     /* D5: -2^-14 * 2^-14 is below half of 2^-24; a second block of zeros would make it +0 */
-    {__LINE__, "sm_80/mma.m16n8k8.f16.f16.f16.f16", LB_CANDIDATE_underflow, 1, {0x0400}, {0x8400}, 0, 0x8000, 0x0000},
+    {__LINE__, "sm_80/mma.m16n8k8.f16.f16.f16.f16", LB_CANDIDATE_tiny_sign, 1, {0x0400}, {0x8400}, 0, 0x8000, 0x0000},
     /* D6: a NaN in c */
     {__LINE__, F16_F32, LB_CANDIDATE_nan, 1, {0x3c00}, {0x3c00}, 0x7f800001, 0x7fffffff, 0x7fc00000},
     /* 1 - 2^-25: cut toward zero at 2^-24 the second vanishes; down it becomes -2^-24 */

@@ -787,6 +787,7 @@ class lb_gemm_options(Structure):
     _fields_ = [
         ("kernel", c_char_p),
         ("threads", c_int),
+        ("workspace", c_void_p),
     ]
 
 
@@ -1159,7 +1160,10 @@ FUNCTIONS = {
     "lb_fragment_gather": (c_int, [POINTER(lb_fragment), c_void_p, c_int, POINTER(lb_mat), POINTER(lb_error)]),
     "lb_fragment_scatter": (c_int, [POINTER(lb_fragment), c_int, POINTER(lb_mat), c_void_p, POINTER(lb_error)]),
     "lb_warp_mma": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_warp_options), POINTER(lb_error)]),
+    "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_workspace_close": (None, [c_void_p]),
     "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
     "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
     "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),
     "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
@@ -1209,6 +1213,7 @@ FUNCTIONS = {
     "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
     "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
     "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
     "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
     "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
     "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from ctypes import byref, c_uint32
+from ctypes import byref, c_uint32, pointer
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ._abi import lb_evidence, lb_format_id, lb_gemm_options, lb_status, lb_unit
+from ._abi import lb_evidence, lb_format_id, lb_gemm_options, lb_status, lb_unit, lb_unit_operands
 from ._arrays import Operand, operand, output
 from ._formats import formats
 from ._library import call, encode, error, library, words
@@ -20,7 +20,8 @@ class Unit:
 
     ``name``; ``m``, ``n``, ``k`` of the instruction; ``a``, ``b``, ``c``, ``d``: formats of the operands; ``terms``: products per
     block; ``frac_bits``: fraction bits kept below the largest exponent; ``evidence`` (recorded, stated, inferred, open), ``source``,
-    ``note``: how we know; ``open``: what nobody knows.
+    ``note``: how we know; ``open``: what nobody knows; ``scale``, ``scale_block``: format of the scales and how many k share one
+    (None, 0: no scales); ``sparse_group``: consecutive k of which a holds half (0: dense).
     """
 
     def __init__(self, row: lb_unit):
@@ -29,18 +30,23 @@ class Unit:
         self.m, self.n, self.k = row.m, row.n, row.k
         self.a, self.b, self.c, self.d = (formats[lb_format_id(i).name.lower()] for i in (row.a, row.b, row.c, row.d))
         self.terms, self.frac_bits = row.terms, row.frac_bits
+        self.scale = formats[lb_format_id(row.scale).name.lower()] if row.scale_block else None
+        self.scale_block, self.sparse_group = row.scale_block, row.sparse_group
         self.evidence = lb_evidence(row.evidence).name.lower()
         self.source, self.note, self.open = words(row.source), words(row.note), words(row.open)
 
     def __repr__(self) -> str:
         return f"<lastbit unit {self.name} ({self.evidence})>"
 
-    def gemm(self, a: Any, b: Any, c: Any = None, out: Any = None, *, threads: int = 0) -> npt.NDArray[Any]:
+    def gemm(self, a: Any, b: Any, c: Any = None, out: Any = None, *, scale_a: Any = None, scale_b: Any = None, metadata: Any = None,
+             threads: int = 0) -> npt.NDArray[Any]:
         """D = A B + C as a kernel computes it that runs this instruction's K steps in ascending order.
 
         Shapes: a [m, k], b [k, n], c [m, n] or None for zeros; the result [m, n] in ``self.d``, written into ``out`` where one is
         given (an array, or a CPU tensor by DLPack; it may be ``c``, and overlaps neither ``a`` nor ``b``) and returned.
         Dtypes: those of the formats (``self.a.dtype`` …), or unsigned codes of their width; wider floats where every value fits.
+        Block-scaled units take ``scale_a`` [m, ceil(k / block)] and ``scale_b`` [ceil(k / block), n] in ``self.scale``; sparse ones a
+        compressed a [m, k/2] and its ``metadata`` [m, k/2], the place of each element in its group.
         Accuracy: bit for bit what the hardware gives, as far as ``self.evidence`` and ``self.open`` say. The same bits for any
         number of ``threads`` (0: as OpenMP decides). Raises ShapeError, FormatError, ArgumentError, DeviceError, UnavailableError.
 
@@ -55,10 +61,17 @@ class Unit:
         array([[1.0000001]], dtype=float32)
         """
         options = lb_gemm_options(threads=threads)
+        extras = self._extras(scale_a, scale_b, metadata)
+        if extras:
+            return self._run(a, b, c, out, lambda a, b, c, d: call("lb_unit_gemm_with", byref(self._row), a, b, c, byref(extras[0]), d))
         return self._run(a, b, c, out, lambda a, b, c, d: call("lb_gemm", byref(self._row), a, b, c, d, byref(options)))
 
-    def mma(self, a: Any, b: Any, c: Any = None, out: Any = None) -> npt.NDArray[Any]:
+    def mma(self, a: Any, b: Any, c: Any = None, out: Any = None, *, scale_a: Any = None, scale_b: Any = None,
+            metadata: Any = None) -> npt.NDArray[Any]:
         """One tile: as :meth:`gemm`, where the shapes must be the instruction's own, [m, k] and [k, n]. Raises ShapeError otherwise."""
+        extras = self._extras(scale_a, scale_b, metadata)
+        if extras:
+            return self._run(a, b, c, out, lambda a, b, c, d: call("lb_unit_mma_with", byref(self._row), a, b, c, byref(extras[0]), d))
         return self._run(a, b, c, out, lambda a, b, c, d: call("lb_unit_mma", byref(self._row), a, b, c, d))
 
     def dot(self, a: Any, b: Any, c: int = 0) -> int:
@@ -69,6 +82,15 @@ class Unit:
         d = c_uint32()
         call("lb_unit_dot", byref(self._row), left.ctypes.data, right.ctypes.data, left.size, c, byref(d))
         return d.value
+
+    def _extras(self, scale_a: Any, scale_b: Any, metadata: Any) -> tuple[lb_unit_operands, list[Operand]] | None:
+        """The scales and metadata as the C library takes them, and what keeps their memory."""
+        if scale_a is None and scale_b is None and metadata is None:
+            return None
+        scale, place = self.scale or formats["u8"], formats["u8"]
+        kept = [None if x is None else operand(x, f, name)
+                for x, f, name in ((scale_a, scale, "scale_a"), (scale_b, scale, "scale_b"), (metadata, place, "metadata"))]
+        return lb_unit_operands(*(pointer(x.mat) if x else None for x in kept)), [x for x in kept if x]
 
     def _run(self, a: Any, b: Any, c: Any, out: Any, function: Callable[..., None]) -> npt.NDArray[Any]:
         left, right = operand(a, self.a, "a"), operand(b, self.b, "b")

@@ -301,7 +301,8 @@ static lb_status enumerate(fit *f, lb_error *err) {
     if (only && (only->a != f->x.a.format->id || only->b != f->x.b.format->id))
         return lb_fail(err, LB_E_FORMAT, only->name, "it takes %s and %s; A and B are %s and %s", lb_format_row(only->a)->name,
                        lb_format_row(only->b)->name, f->x.a.format->name, f->x.b.format->name);
-    if (only && !is_plain(only)) return lb_fail(err, LB_E_ARG, only->name, "a fit has no scales and no metadata to give it");
+    if (only && !lb_schedule_can(only))
+        return lb_fail(err, LB_E_ARG, only->name, "schedules take units of A, B and C alone that accumulate in f32 or f16");
     if (only) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, only, err));
     for (size_t i = 0; !only && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);

@@ -18,7 +18,7 @@ static double room_of(const lb_unit *u) {
 
 bool lb_plan_can(const lb_unit *u) {
     lb_engine g;
-    if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES) return false;
+    if ((u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES) || !lb_unit_is_plain(u)) return false;
     if (lb_engine_of(u, &g, NULL) != LB_OK || u->k > LB_KC) return false;
     const bool halves = u->path == LB_PATH_TWO_HALVES;
     const lb_format *a = lb_format_row(u->a), *b = lb_format_row(u->b);

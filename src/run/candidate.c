@@ -60,7 +60,7 @@ void lb_candidate_value_text(size_t i, int value, char *text) {
 
 lb_status lb_candidate_of(const lb_unit *u, lb_candidate *out, lb_error *err) {
     if (u->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "open: %s", u->note);
-    if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES)
+    if ((u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES) || !lb_unit_is_plain(u))
         return lb_fail(err, LB_E_FORMAT, u->name, "its path is no truncated sum; nothing here can be compared with it");
     *out = (lb_candidate){
         .terms = u->terms,
@@ -150,7 +150,7 @@ static uint32_t round_sum(const lb_candidate *x, const lb_format *out, int64_t s
     }
     const uint64_t code = e > out->bias ? inf : (((uint64_t)(used - e_min) << x->out_bits) + n) << pad;
     if (code >= inf) return sign | (x->overflow ? inf - (UINT32_C(1) << pad) : inf);
-    return (uint32_t)code ? sign | (uint32_t)code : x->underflow ? 0 : sign;
+    return (uint32_t)code ? sign | (uint32_t)code : x->tiny_sign ? 0 : sign;
 }
 
 static uint32_t nan_of(const lb_candidate *x, const lb_format *out) {
@@ -188,7 +188,7 @@ static uint32_t block(const lb_candidate *x, const lb_format *out, const lb_cand
     int c_frac = out->man_bits, top = x->floor_exp > ZERO ? x->floor_exp : ZERO;
     bool wild = c.cls == LB_NAN || c.cls == LB_INF;
     uint32_t d;
-    if (c.cls == LB_FINITE && x->c_exponent) { /* a subnormal by its leading bit */
+    if (c.cls == LB_FINITE && x->c_subnormal) { /* a subnormal by its leading bit */
         const int short_by = c_frac + 1 - lb_bit_length64((uint64_t)llabs(c.sig));
         c.e -= short_by;
         c_frac -= short_by;

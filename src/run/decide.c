@@ -42,9 +42,9 @@ static size_t list_alternatives(const lb_candidate *row, bool f16, alternative *
     ADD(floor_exp, f16 ? -20 : -133);
     ADD(floor_exp, f16 ? -21 : -134);
     ADD(zero_products, 1);
-    ADD(c_exponent, 1);
+    ADD(c_subnormal, 1);
     ADD(overflow, 1);
-    ADD(underflow, 1);
+    ADD(tiny_sign, 1);
     ADD(nan, 1);
 #undef ADD
     return n;
@@ -219,7 +219,7 @@ static lb_status ask(lb_decision *d, size_t parameter, int value, uint64_t seed,
     search s = {&d->unit,
                 &d->row,
                 &other,
-                parameter == LB_CANDIDATE_underflow,
+                parameter == LB_CANDIDATE_tiny_sign,
                 lb_format_row(d->unit.a),
                 lb_format_row(d->unit.b),
                 lb_format_row(d->unit.c),

@@ -126,9 +126,9 @@ static lb_status try_edges(lb_sweep *s, lb_error *err) {
     const axis floors[] = {AXIS(floor_exp, floors_f32), AXIS(floor_exp, floors_f16)};
     const axis axes[] = {floors[s->x->d.mat.format->id == LB_F32 ? 0 : 1],
                          AXIS(zero_products, two),
-                         AXIS(c_exponent, two),
+                         AXIS(c_subnormal, two),
                          AXIS(overflow, two),
-                         AXIS(underflow, two),
+                         AXIS(tiny_sign, two),
                          AXIS(nan, two)};
     enum { AXES = sizeof axes / sizeof *axes };
     qsort(s->list, s->count, sizeof *s->list, by_words);
