@@ -22,10 +22,10 @@ extern "C" {
     X(out_bits, "out_bits", NULL, "fraction bits of each block's result")                                                                  \
     X(order, "order", "ascending halves", "products in ascending k, or k mod 4 in {0,1} before {2,3}")                                     \
     X(floor_exp, "floor_exp", NULL, "least exponent that aligns a block (D1); none")                                                       \
-    X(zero_products, "zero_products", "skip count", "whether a zero product takes part in the largest exponent (D2)")                 \
-    X(c_subnormal, "c_subnormal", "least own", "the exponent of a subnormal c: the least, or that of its leading one (D3)")                                                \
+    X(zero_products, "zero_products", "skip count", "whether a zero product takes part in the largest exponent (D2)")                      \
+    X(c_subnormal, "c_subnormal", "least own", "the exponent of a subnormal c: the least, or that of its leading one (D3)")                \
     X(overflow, "overflow", "inf max", "a result beyond the largest: Inf, or the largest finite value (D4)")                               \
-    X(tiny_sign, "tiny_sign", "keep plus", "the sign of a result that rounds to zero (D5)")                                          \
+    X(tiny_sign, "tiny_sign", "keep plus", "the sign of a result that rounds to zero (D5)")                                                \
     X(nan, "nan", "ones quiet", "NaN: all ones below the sign, or the quiet bit alone (D6)")
 
 /** A truncated fused dot-product-add with everything that sources disagree about as a parameter. Plain data. */

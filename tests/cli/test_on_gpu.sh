@@ -34,12 +34,13 @@ so() { # LINE, what is claimed, test…
 }
 
 small=(--dots 16 --wide 64)
+units=$("$lastbit" capture --list | grep -c ' captured$')
 expect $LINENO 0 "every word is the models'" "${small[@]}" -o "$work/all"
-so $LINENO "five kinds of four units are there" test "$(find "$work/all" -name '*.safetensors' | wc -l)" -eq 20
-so $LINENO "the replay is kept" grep -qE '^matched [1-9][0-9]*/[0-9]* words of 20 recordings$' "$work/all/replay.txt"
+so $LINENO "five kinds of each unit are there" test "$(find "$work/all" -name '*.safetensors' | wc -l)" -eq $((5 * units))
+so $LINENO "the replay is kept" grep -qE "^matched [1-9][0-9]*/[0-9]* words of $((5 * units)) recordings\$" "$work/all/replay.txt"
 so $LINENO "the list of units is kept" grep -q 'not captured: this GPU is sm_75' "$work/all/units.txt"
-expect $LINENO 0 '0 recordings, 0 words; 20 were there' "${small[@]}" -o "$work/all" # what is there is not made again
-OUT=$work/out expect $LINENO 0 "recordings, .* in $work/out/Fake_GPU$" "${small[@]}"
+expect $LINENO 0 "0 recordings, 0 words; $((5 * units)) were there" "${small[@]}" -o "$work/all" # what is there is not made again
+OUT=$work/out expect $LINENO 0 "recordings, .* in $work/out/Fake_GPU$" "${small[@]}" --kind chain
 
 # a word that differs: the recording is kept, and named
 "$lastbit" capture --units sm_75/mma.m16n8k8.f32 --kind dots --dots 16 -o "$work/bent" >/dev/null
@@ -50,10 +51,10 @@ data = bytearray(open(sys.argv[1], "rb").read())
 data[8 + int.from_bytes(data[:8], "little") + 16 * 4] ^= 1  # c and d come first: the first byte of d
 open(sys.argv[1], "wb").write(data)
 P
-expect $LINENO 1 '^  sm_75_mma.m16n8k8.f32.f16.f16.f32.dots.safetensors$' "${small[@]}" -o "$work/bent"
+expect $LINENO 1 '^  sm_75_mma.m16n8k8.f32.f16.f16.f32.dots.safetensors$' "${small[@]}" --kind dots -o "$work/bent"
 
 # wgmma has a step of its own
-LASTBIT_FAKE_CC=9.0 expect $LINENO 0 '^wgmma .*: [1-9][0-9]* recordings' --dots 16 --wide 0 -o "$work/hopper"
+LASTBIT_FAKE_CC=9.0 expect $LINENO 0 '^wgmma .*: [1-9][0-9]* recordings' --kind tiles --wide 0 -o "$work/hopper"
 
 # nothing to record
 LASTBIT_CUDA_DRIVER=$work/absent.so expect $LINENO 3 'no NVIDIA driver on this machine' -o "$work/none"
@@ -61,8 +62,8 @@ LASTBIT_FAKE_LIE=none expect $LINENO 3 'CUDA_ERROR_NO_DEVICE' -o "$work/none"
 LASTBIT_FAKE_LIE=refuses expect $LINENO 3 '^on_gpu: nothing was recorded$' -o "$work/none"
 LASTBIT_FAKE_FAIL=cuLaunchKernel expect $LINENO 3 'unspecified launch failure' -o "$work/none"
 expect $LINENO 3 'SKIP list: of 0 s none are left' --seconds 0 -o "$work/none"
-LASTBIT_FAKE_LIE=refuses-second expect $LINENO 1 '^  lastbit: .*CUDA_ERROR_INVALID_PTX' "${small[@]}" -o "$work/some"
-so $LINENO "one unit that is refused does not lose the others" test "$(find "$work/some" -name '*.safetensors' | wc -l)" -eq 15
+LASTBIT_FAKE_LIE=refuses-second expect $LINENO 1 '^  lastbit: .*CUDA_ERROR_INVALID_PTX' "${small[@]}" --kind tiles -o "$work/some"
+so $LINENO "one unit that is refused does not lose the others" test "$(find "$work/some" -name '*.safetensors' | wc -l)" -eq $((units - 1))
 so $LINENO "where nothing was recorded there are no recordings" test -z "$(find "$work/none" -name '*.safetensors*' 2>/dev/null)"
 expect $LINENO 2 'usage: tools/on_gpu' --bogus 1
 expect $LINENO 2 'usage: tools/on_gpu' -o
