@@ -97,6 +97,28 @@ typedef struct cli_operands {
 lb_status cli_load_operands(cli_operands *out, char **args, int count, const cli_formats *f, const lb_unit *unit, lb_error *err);
 void cli_close_operands(cli_operands *o);
 
+/* Scales and metadata, as some units take them. NULL: not said. */
+typedef struct cli_extras {
+    const char *scale_a, *scale_b, *metadata;
+} cli_extras;
+
+#define CLI_EXTRA_OPTIONS(e)                                                                                                               \
+    {"scale-a", 0, CLI_TEXT, &(e).scale_a, "F", "scales of A, [m][k/block]"},                                                              \
+        {"scale-b", 0, CLI_TEXT, &(e).scale_b, "F", "scales of B, [k/block][n]; [n][k/block] with --tb"}, {                                \
+        "meta", 0, CLI_TEXT, &(e).metadata, "F", "of a compressed A: the place of each element in its group, [m][k/2]"                     \
+    }
+
+typedef struct cli_extra_operands {
+    lb_operand scale_a, scale_b, metadata;
+    lb_mat scale_b_mat; /* as [k/block][n] */
+    lb_unit_operands with;
+} cli_extra_operands;
+
+/** Load what was said of the extras; o are the loaded operands. */
+lb_status cli_load_extras(cli_extra_operands *out, const cli_extras *e, const cli_formats *f, const cli_operands *o, const lb_unit *unit,
+                          lb_error *err);
+void cli_close_extras(cli_extra_operands *e);
+
 /** Load D ("FILE" or "FILE:tensor") in `said` (or the type that the file names, or `fallback`). */
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
                           lb_error *err);

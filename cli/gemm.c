@@ -8,6 +8,7 @@
 
 typedef struct gemm_args {
     cli_formats formats;
+    cli_extras extras;
     const char *output;
     bool tile; /* mma: the instruction's own shape */
 } gemm_args;
@@ -23,14 +24,27 @@ static lb_status round_to(const lb_format *format, const lb_mat *d, void **owned
 
 /* A line a row: codes in hex, values behind them. */
 static void print_matrix(const lb_mat *d) {
-    const int digits = (d->format->bits + 3) / 4;
+    const int digits = (d->format->bits + 3) / 4, significant = d->format->bits > 32 ? 17 : d->format->special == LB_SPECIAL_INT ? 10 : 9;
     for (size_t r = 0; r < d->rows; r++) {
         for (size_t c = 0; c < d->cols; c++) {
             const uint64_t code = lb_mat_code(d, r, c);
-            printf("%s%0*llx=%.9g", c ? " " : "", digits, (unsigned long long)code, lb_to_double(d->format, code));
+            printf("%s%0*llx=%.*g", c ? " " : "", digits, (unsigned long long)code, significant, lb_to_double(d->format, code));
         }
         puts("");
     }
+}
+
+/* The product itself: whole, one tile, or with the scales and metadata of units that take them. */
+static lb_status product(const gemm_args *a, const lb_unit *unit, const cli_operands *o, lb_mat *d, lb_error *err) {
+    const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
+    const bool extras = a->extras.scale_a || a->extras.scale_b || a->extras.metadata;
+    if (!extras) return a->tile ? lb_unit_mma(unit, &o->x.a, &b, c, d, err) : lb_gemm(unit, &o->x.a, &b, c, d, NULL, err);
+    cli_extra_operands e;
+    lb_status s = cli_load_extras(&e, &a->extras, &a->formats, o, unit, err);
+    if (s != LB_OK) return s;
+    s = a->tile ? lb_unit_mma_with(unit, &o->x.a, &b, c, &e.with, d, err) : lb_unit_gemm_with(unit, &o->x.a, &b, c, &e.with, d, err);
+    cli_close_extras(&e);
+    return s;
 }
 
 static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *err) {
@@ -42,7 +56,7 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     const lb_format *out = s == LB_OK ? lb_format_row(unit.d) : NULL;
     if (s == LB_OK) {
         o.x.out = out;
-        s = lb_case_check(&o.x, err);
+        if (!unit.sparse_group) s = lb_case_check(&o.x, err); /* a compressed A has half of the columns */
     }
     if (s == LB_OK) {
         codes = calloc(lb_case_m(&o.x) * lb_case_n(&o.x) + 1, (size_t)out->bytes);
@@ -50,10 +64,8 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     }
     lb_mat d = {0};
     if (s == LB_OK) {
-        const lb_mat b = lb_case_b(&o.x);
         d = lb_mat_of(out, codes, lb_case_m(&o.x), lb_case_n(&o.x));
-        const lb_mat *c = o.x.c.codes ? &o.x.c : NULL;
-        s = a->tile ? lb_unit_mma(&unit, &o.x.a, &b, c, &d, err) : lb_gemm(&unit, &o.x.a, &b, c, &d, NULL, err);
+        s = product(a, &unit, &o, &d, err);
     }
     if (s == LB_OK && a->formats.out) {
         s = lb_format_get(a->formats.out, &out, err);
@@ -74,6 +86,7 @@ static int run(int argc, char **argv, bool tile) {
     gemm_args a = {.tile = tile};
     const cli_option options[] = {
         {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats)};
     const cli_usage usage = {tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",
                              tile ? "D = A B + C of one tile, bit for bit as the instruction computes it; shapes are the instruction's own."

@@ -11,18 +11,21 @@
 /* ---- one object a row ------------------------------------------------------------------------------------------------ */
 
 static json_t *unit_rows(void) {
-    static const char *const paths[] = {"none", "truncated", "two_halves"}, *const rounds[] = {"f32 rz", "e8m13 rz", "f16 rne"};
     json_t *rows = json_array();
     for (size_t i = 0; lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);
         json_t *row = json_pack("{s:s, s:i, s:i, s:i, s:s, s:s, s:s, s:s, s:s}", "name", u->name, "m", u->m, "n", u->n, "k", u->k, "a",
                                 lb_format_row(u->a)->name, "b", lb_format_row(u->b)->name, "c", lb_format_row(u->c)->name, "d",
-                                lb_format_row(u->d)->name, "path", paths[u->path]);
+                                lb_format_row(u->d)->name, "path", lb_unit_path_name(u->path));
         const bool runs = u->path != LB_PATH_NONE;
         json_object_set_new(row, "terms", runs ? json_integer(u->terms) : json_null());
-        json_object_set_new(row, "frac_bits", runs ? json_integer(u->frac_bits) : json_null());
+        json_object_set_new(row, "frac_bits", u->frac_bits ? json_integer(u->frac_bits) : json_null());
         json_object_set_new(row, "floor_exp", runs && u->floor_exp != LB_NO_FLOOR ? json_integer(u->floor_exp) : json_null());
-        json_object_set_new(row, "round", runs ? json_string(rounds[u->round]) : json_null());
+        json_object_set_new(row, "round", runs ? json_string(lb_unit_round_name(u->round)) : json_null());
+        json_object_set_new(row, "scale", u->scale_block ? json_string(lb_format_row(u->scale)->name) : json_null());
+        json_object_set_new(row, "scale_block", u->scale_block ? json_integer(u->scale_block) : json_null());
+        json_object_set_new(row, "group", u->group ? json_integer(u->group) : json_null());
+        json_object_set_new(row, "sparse_group", u->sparse_group ? json_integer(u->sparse_group) : json_null());
         json_object_set_new(row, "evidence", json_string(lb_evidence_name(u->evidence)));
         json_object_set_new(row, "source", json_string(u->source));
         json_object_set_new(row, "note", json_string(u->note));

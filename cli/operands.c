@@ -69,7 +69,8 @@ lb_status cli_load_operands(cli_operands *o, char **args, int count, const cli_f
     if (s == LB_OK) s = chosen(f->in, unit ? lb_format_row(unit->a) : NULL, &in, err);
     if (s == LB_OK) s = chosen(f->in_b, f->in || !unit ? in : lb_format_row(unit->b), &in_b, err);
     if (s == LB_OK) s = chosen(f->acc, unit ? lb_format_row(unit->c) : f->shape ? lb_format_row(LB_F32) : NULL, &acc, err);
-    if (s == LB_OK) s = load(&o->a, args[0], f, in, size.m, size.k, err);
+    const size_t a_cols = unit && unit->sparse_group ? size.k / 2 : size.k; /* a compressed A */
+    if (s == LB_OK) s = load(&o->a, args[0], f, in, size.m, a_cols, err);
     if (s == LB_OK) s = load(&o->b, args[1], f, in_b, f->tb ? size.n : size.k, f->tb ? size.k : size.n, err);
     if (s == LB_OK && count > 2) s = load(&o->c, args[2], f, acc, size.m, size.n, err);
     if (s == LB_OK) {
@@ -85,6 +86,35 @@ void cli_close_operands(cli_operands *o) {
     lb_operand_close(&o->b);
     lb_operand_close(&o->c);
     *o = (cli_operands){0};
+}
+
+lb_status cli_load_extras(cli_extra_operands *out, const cli_extras *e, const cli_formats *f, const cli_operands *o, const lb_unit *unit,
+                          lb_error *err) {
+    *out = (cli_extra_operands){0};
+    const lb_format *scale = unit->scale_block ? lb_format_row(unit->scale) : NULL;
+    const size_t m = lb_case_m(&o->x), n = lb_case_n(&o->x), block = unit->scale_block ? (size_t)unit->scale_block : 1;
+    const size_t scales = (lb_case_b(&o->x).rows + block - 1) / block;
+    lb_status s = LB_OK;
+    if ((e->scale_a || e->scale_b) && !scale) return lb_fail(err, LB_E_ARG, unit->name, "this unit takes no scales");
+    if (e->scale_a) s = load(&out->scale_a, e->scale_a, f, scale, m, scales, err);
+    if (s == LB_OK && e->scale_b) s = load(&out->scale_b, e->scale_b, f, scale, f->tb ? n : scales, f->tb ? scales : n, err);
+    if (s == LB_OK && e->metadata) s = load(&out->metadata, e->metadata, f, lb_format_row(LB_U8), m, o->a.mat.cols, err);
+    if (s != LB_OK) {
+        cli_close_extras(out);
+        return s;
+    }
+    out->scale_b_mat = f->tb && e->scale_b ? lb_mat_transposed(out->scale_b.mat) : out->scale_b.mat;
+    out->with = (lb_unit_operands){.scale_a = e->scale_a ? &out->scale_a.mat : NULL,
+                                   .scale_b = e->scale_b ? &out->scale_b_mat : NULL,
+                                   .metadata = e->metadata ? &out->metadata.mat : NULL};
+    return LB_OK;
+}
+
+void cli_close_extras(cli_extra_operands *e) {
+    lb_operand_close(&e->scale_a);
+    lb_operand_close(&e->scale_b);
+    lb_operand_close(&e->metadata);
+    *e = (cli_extra_operands){0};
 }
 
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,

@@ -52,6 +52,7 @@ static const struct {
     {__LINE__, "u4", 0xf, 15, 1, 1, 1, 1, -1, -1},
     {__LINE__, "b1", 1, 1, 1, 1, 1, 1, -1, -1},
     {__LINE__, "mxi8", 0x7f, 127.0 / 64, 1, 1.0 / 64, 1, 1.0 / 64, -1, -1},
+    {__LINE__, "i32", 0x7fffffff, 2147483647, 1, 1, 1, 1, -1, -1},
 };
 
 static void expect_ends_at(int line, const char *name, uint64_t code, double want) {
@@ -98,7 +99,7 @@ static void names_and_aliases_find_one_format_each_and_a_wrong_one_the_nearest(v
     } rows[] = {
         {__LINE__, "fp64", "f64"},    {__LINE__, "fp32", "f32"},     {__LINE__, "fp16", "f16"}, {__LINE__, "e4m3fn", "e4m3"},
         {__LINE__, "int8", "i8"},     {__LINE__, "s8", "i8"},        {__LINE__, "s4", "i4"},    {__LINE__, "uint4", "u4"},
-        {__LINE__, "e2m1fn", "e2m1"}, {__LINE__, "e8m0fnu", "e8m0"},
+        {__LINE__, "e2m1fn", "e2m1"}, {__LINE__, "e8m0fnu", "e8m0"}, {__LINE__, "s32", "i32"},
     };
     const lb_format *f;
     lb_error err;

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "lastbit/refs.h"
-#include "refs/exact_sum.h"
+#include "formats/exact_sum.h"
 
 #include <math.h>
 #include <stdlib.h>

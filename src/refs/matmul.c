@@ -2,7 +2,7 @@
 /* The reference product. Each element is first summed in f64 with a bound on its error; where that interval does not decide the
  * rounding to the output format, it is summed again in integers, exactly. */
 #include "lastbit/refs.h"
-#include "refs/exact_sum.h"
+#include "formats/exact_sum.h"
 
 #include <float.h>
 #include <math.h>

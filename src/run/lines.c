@@ -19,7 +19,7 @@ static lb_status suite_unit(const char *suite, lb_unit *u, lb_error *err) {
     if (strncmp(suite, dot_prefix, sizeof dot_prefix - 1) != 0)
         return lb_fail(err, LB_E_NAME, suite, "no such suite; a suite is dot:UNIT, as dot:sm_80/mma.m16n8k16.f32.f16.f16.f32");
     LB_TRY(lb_unit_find(suite + sizeof dot_prefix - 1, u, err));
-    if (u->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "open: %s", u->note);
+    LB_TRY(lb_unit_dot_check(u, err));
     return u->k <= MAX_TERMS ? LB_OK : lb_fail(err, LB_E_ARG, u->name, "k is %u; a line holds %d products", u->k, MAX_TERMS);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Dots, tiles and whole products, on the integer engine. */
-#include "units/step.h"
+#include "units/path.h"
+
+#include "base/try.h"
 
 #include <stdlib.h>
 
@@ -36,7 +38,7 @@ static lb_status pack(const lb_unit *u, lb_format_id format, const lb_mat *m, si
     return LB_OK;
 }
 
-static lb_status check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err) {
+lb_status lb_check_operands(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d, lb_error *err) {
     const struct {
         const char *name;
         const lb_mat *m;
@@ -46,9 +48,10 @@ static lb_status check_operands(const lb_unit *u, const lb_mat *a, const lb_mat 
         if (operands[i].m && operands[i].m->format->id != operands[i].want)
             return lb_fail(err, LB_E_FORMAT, u->name, "%s is %s; this unit takes %s", operands[i].name, operands[i].m->format->name,
                            lb_format_row(operands[i].want)->name);
-    if (a->cols != b->rows)
+    const size_t halves = u->sparse_group ? 2 : 1; /* a compressed A has half of the columns */
+    if (a->cols * halves != b->rows)
         return lb_fail(err, LB_E_SHAPE, u->name, "A is %zux%zu and B is %zux%zu: %zu and %zu should be one K", a->rows, a->cols, b->rows,
-                       b->cols, a->cols, b->rows);
+                       b->cols, a->cols * halves, b->rows);
     if (d->rows != a->rows || d->cols != b->cols)
         return lb_fail(err, LB_E_SHAPE, u->name, "D is %zux%zu; A and B make %zux%zu", d->rows, d->cols, a->rows, b->cols);
     if (c && (c->rows != d->rows || c->cols != d->cols))
@@ -56,10 +59,11 @@ static lb_status check_operands(const lb_unit *u, const lb_mat *a, const lb_mat 
     return LB_OK;
 }
 
-lb_status lb_unit_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
+/* Whole products on truncated blocks, operands unpacked once. */
+static lb_status engine_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
     lb_engine g;
     lb_status s = lb_engine_of(u, &g, err);
-    if (s == LB_OK) s = check_operands(u, a, b, c, d, err);
+    if (s == LB_OK) s = lb_check_operands(u, a, b, c, d, err);
     if (s != LB_OK) return s;
     const size_t steps = a->cols / u->k + (a->cols % u->k != 0), k_padded = steps * u->k;
     const lb_mat b_lines = lb_mat_transposed(*b);
@@ -80,20 +84,67 @@ lb_status lb_unit_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const
     return s;
 }
 
-lb_status lb_unit_mma(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
-    if (a->rows != u->m || a->cols != u->k || b->rows != u->k || b->cols != u->n)
-        return lb_fail(err, LB_E_SHAPE, u->name, "A is %zux%zu and B %zux%zu; one tile takes %ux%u and %ux%u (`gemm` takes any shape)",
-                       a->rows, a->cols, b->rows, b->cols, u->m, u->k, u->k, u->n);
-    return lb_unit_gemm(u, a, b, c, d, err);
+static bool any_operand(const lb_unit_operands *with) {
+    return with && (with->scale_a || with->scale_b || with->metadata);
 }
 
-lb_status lb_unit_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c, uint32_t *d, lb_error *err) {
-    enum { MAX_K = 256 };
+lb_status lb_unit_gemm_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
+                            lb_error *err) {
+    if (lb_is_code_path(u->path)) return lb_code_gemm(u, a, b, c, with, d, err);
+    if (u->path != LB_PATH_NONE && (u->scale_block || u->sparse_group))
+        return lb_fail(err, LB_E_ARG, u->name, "path %s knows no scales and no compressed A", lb_unit_path_name(u->path));
+    if (any_operand(with)) return lb_fail(err, LB_E_ARG, u->name, "this unit takes no scales and no metadata");
+    return engine_gemm(u, a, b, c, d, err);
+}
+
+lb_status lb_unit_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
+    return lb_unit_gemm_with(u, a, b, c, NULL, d, err);
+}
+
+lb_status lb_unit_mma_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
+                           lb_error *err) {
+    const unsigned a_cols = u->sparse_group ? u->k / 2u : u->k;
+    if (a->rows != u->m || a->cols != a_cols || b->rows != u->k || b->cols != u->n)
+        return lb_fail(err, LB_E_SHAPE, u->name, "A is %zux%zu and B %zux%zu; one tile takes %ux%u and %ux%u (`gemm` takes any shape)",
+                       a->rows, a->cols, b->rows, b->cols, u->m, a_cols, u->k, u->n);
+    return lb_unit_gemm_with(u, a, b, c, with, d, err);
+}
+
+lb_status lb_unit_mma(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, lb_error *err) {
+    return lb_unit_mma_with(u, a, b, c, NULL, d, err);
+}
+
+/* ---- one dot ------------------------------------------------------------------------------------------------------- */
+
+lb_status lb_unit_dot_check(const lb_unit *u, lb_error *err) {
+    if (u->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "open: %s; %s", u->note, u->open);
+    if (u->scale_block) return lb_fail(err, LB_E_ARG, u->name, "this unit takes scales: a product of matrices gives them (mma, gemm)");
+    if (u->sparse_group)
+        return lb_fail(err, LB_E_ARG, u->name, "A of this unit is compressed: a product of matrices gives its metadata (mma, gemm)");
+    const lb_format_id formats[] = {u->a, u->b, u->c, u->d};
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (!lb_format_row(formats[i]) || lb_format_row(formats[i])->bits > 32)
+            return lb_fail(err, LB_E_FORMAT, u->name, "codes of 64 bits do not fit a dot; use a product of matrices (mma, gemm)");
+    return LB_OK;
+}
+
+static lb_status code_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c, uint32_t *d, lb_error *err) {
+    lb_code_path path;
+    lb_cell cells_a[LB_MAX_K], cells_b[LB_MAX_K];
+    LB_TRY(lb_code_path_of(u, &path, err));
+    for (size_t i = 0; i < u->k; i++) {
+        cells_a[i] = lb_cell_of(&path, u->a, i < count ? a[i] : 0);
+        cells_b[i] = lb_cell_of(&path, u->b, i < count ? b[i] : 0);
+    }
+    const lb_step step = {.u = u, .g = &path.g, .count = u->k, .a = cells_a, .b = cells_b};
+    *d = (uint32_t)path.step(&step, c);
+    return LB_OK;
+}
+
+static lb_status engine_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c, uint32_t *d, lb_error *err) {
     lb_engine g;
-    lb_term ta[MAX_K], tb[MAX_K];
-    lb_status s = lb_engine_of(u, &g, err);
-    if (s != LB_OK) return s;
-    if (count > u->k || u->k > MAX_K) return lb_fail(err, LB_E_SHAPE, u->name, "%zu products; one step takes %u", count, u->k);
+    lb_term ta[LB_MAX_K], tb[LB_MAX_K];
+    LB_TRY(lb_engine_of(u, &g, err));
     bool special = false;
     for (size_t i = 0; i < u->k; i++) {
         const size_t at = lb_unit_slot(u, i);
@@ -103,4 +154,10 @@ lb_status lb_unit_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, si
     }
     *d = lb_engine_step(&g, ta, tb, c, special);
     return LB_OK;
+}
+
+lb_status lb_unit_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, size_t count, uint32_t c, uint32_t *d, lb_error *err) {
+    LB_TRY(lb_unit_dot_check(u, err));
+    if (count > u->k || u->k > LB_MAX_K) return lb_fail(err, LB_E_SHAPE, u->name, "%zu products; one step takes %u", count, u->k);
+    return lb_is_code_path(u->path) ? code_dot(u, a, b, count, c, d, err) : engine_dot(u, a, b, count, c, d, err);
 }

@@ -38,15 +38,6 @@ size_t lb_unit_slot(const lb_unit *u, size_t i) {
 
 /* ---- one block --------------------------------------------------------------------------------------------------- */
 
-/* |sig| in units of 2^(E - F), cut toward zero. `up` and `down` bring the operand's own fraction bits to F. */
-static inline int64_t align(int32_t sig, int32_t below_top, int up, int down) {
-    const int64_t sign = sig < 0 ? -1 : 0;
-    const uint64_t magnitude = (uint64_t)((sig ^ sign) - sign);
-    const int32_t shift = below_top + down;
-    const int64_t kept = (int64_t)(magnitude << up >> (shift < 63 ? shift : 63));
-    return (kept ^ sign) - sign;
-}
-
 /* Rules 3 to 6: the exact sum of the aligned terms, in units of 2^(*top - F). */
 static inline int64_t block_sum(const lb_engine *g, const lb_term *a, const lb_term *b, lb_term c, int32_t *top) {
     int32_t e_top = g->floor_exp > c.e ? g->floor_exp : c.e;
@@ -54,8 +45,8 @@ static inline int64_t block_sum(const lb_engine *g, const lb_term *a, const lb_t
         const int32_t e = a[i].e + b[i].e;
         e_top = e > e_top ? e : e_top;
     }
-    int64_t sum = align(c.sig, e_top - c.e, g->c_up, g->c_down);
-    for (int i = 0; i < g->terms; i++) sum += align(a[i].sig * b[i].sig, e_top - (a[i].e + b[i].e), g->p_up, g->p_down);
+    int64_t sum = lb_align(c.sig, e_top - c.e, g->c_up, g->c_down);
+    for (int i = 0; i < g->terms; i++) sum += lb_align(a[i].sig * b[i].sig, e_top - (a[i].e + b[i].e), g->p_up, g->p_down);
     *top = e_top;
     return sum;
 }
@@ -81,6 +72,10 @@ static inline uint32_t round_sum(const lb_engine *g, int64_t sum, int32_t exp) {
     }
     const uint64_t code = (((uint64_t)(e_used - g->e_min) << g->out_frac) + n) << g->out_pad;
     return sign | (code < g->inf_code ? (uint32_t)code : g->inf_code);
+}
+
+uint32_t lb_round_sum(const lb_engine *g, int64_t sum, int32_t exp) {
+    return round_sum(g, sum, exp);
 }
 
 /* Rule 2: NaN and Inf among the terms decide alone. */
@@ -127,6 +122,10 @@ uint32_t lb_engine_step(const lb_engine *g, const lb_term *a, const lb_term *b, 
 
 lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err) {
     if (u->path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "open: %s; %s", u->note, u->open);
+    if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES)
+        return lb_fail(err, LB_E_UNAVAILABLE, u->name, "path %s is not of truncated blocks", lb_unit_path_name(u->path));
+    if (u->round > LB_UNIT_RNE_F16)
+        return lb_fail(err, LB_E_FORMAT, u->name, "a truncated block does not round to %s", lb_unit_round_name(u->round));
     const lb_format *a = lb_format_row(u->path == LB_PATH_TWO_HALVES ? LB_F16 : u->a);
     const lb_format *b = lb_format_row(u->path == LB_PATH_TWO_HALVES ? LB_F16 : u->b);
     const bool f16 = u->round == LB_UNIT_RNE_F16;
@@ -134,7 +133,7 @@ lb_status lb_engine_of(const lb_unit *u, lb_engine *g, lb_error *err) {
     if (!a || !b || a->special == LB_SPECIAL_INT || b->special == LB_SPECIAL_INT || a->man_bits + b->man_bits > 29)
         return lb_fail(err, LB_E_FORMAT, u->name, "the engine multiplies significands of at most 31 bits together");
     if (u->c != out->id || u->d != out->id) return lb_fail(err, LB_E_FORMAT, u->name, "c and d must be %s for this rounding", out->name);
-    if (u->terms < 1 || u->terms > 64 || u->k % u->terms || u->frac_bits < 1 || u->frac_bits > 48)
+    if (u->terms < 1 || u->terms > 64 || u->k < 1 || u->k % u->terms || u->frac_bits < 1 || u->frac_bits > 48)
         return lb_fail(err, LB_E_ARG, u->name, "terms 1 to 64 dividing k, and 1 to 48 fraction bits, are what the engine holds");
     const int p_frac = a->man_bits + b->man_bits;
     *g = (lb_engine){

@@ -33,6 +33,18 @@ uint32_t lb_engine_step(const lb_engine *g, const lb_term *a, const lb_term *b, 
 
 lb_term lb_term_of(const lb_format *f, uint64_t code);
 
+/* Rule 8: sum * 2^exp in the output format; a zero sum is +0, and the sign stays also where the magnitude rounds to zero. */
+uint32_t lb_round_sum(const lb_engine *g, int64_t sum, int32_t exp);
+
+/* |sig| in units of 2^(E - F), cut toward zero. `up` and `down` bring the operand's own fraction bits to F. */
+static inline int64_t lb_align(int64_t sig, int32_t below_top, int up, int down) {
+    const int64_t sign = sig < 0 ? -1 : 0;
+    const uint64_t magnitude = (uint64_t)((sig ^ sign) - sign);
+    const int32_t shift = below_top + down;
+    const int64_t kept = (int64_t)(magnitude << up >> (shift < 63 ? shift : 63));
+    return (kept ^ sign) - sign;
+}
+
 /* An operand of the unit in the form that its multiplier sees. */
 lb_term lb_unit_term(const lb_unit *u, lb_format_id format, uint64_t code);
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The table of units and the search by name. */
+/* The table of units. */
 #include "lastbit/units.h"
-
-#include <ctype.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* ---- texts that many rows share: what the evidence covers --------------------------------------------------------- */
 #define V100_DOTS         "2,500 dots of a V100, one block of 4"
@@ -28,6 +23,24 @@
 #define AS_B200           "no recording; ptxas assembles it as on sm_100, where it is recorded"
 #define ONE_MODEL         "no recording; one public model"
 #define TWO_MODELS        "no recording; two public models agree"
+#define F64_CHAIN         "no recording; one public model: a chain of fma"
+#define FP4_MIX           "no recording; one public model has fp4 here"
+#define FP6_MIX           "no public model has fp6: by analogy with fp8 and fp4 of the same instruction"
+#define K16_AS_K32        "by analogy with m16n8k32; no public model has f16 results with k = 16"
+#define MX_MODEL          "no recording; one public model, its 25 fraction bits"
+#define MX_FP6            "no public model has fp6: by analogy with fp8 and fp4 of the same instruction"
+#define FP4_GROUPS        "no recording; one public model, in two versions that differ where products cancel"
+#define EXACT_INTEGERS    "integer arithmetic, as the ISA defines it"
+#define SPARSE_BLOCKS     "no model and no recording: the dense instruction's rule over the products that A keeps"
+#define CDNA1_EXACT       "no recording; two public models agree, an older one adds pairwise"
+#define CDNA2_PAIRS       "no recording; three public models agree"
+#define CDNA2_OLD_BF16    "no recording; one public model takes two products at a time, another four"
+#define CDNA3_LATE        "no recording; two public models agree, a third differs in a few of 2e7 aimed cases"
+#define CDNA3_FP8         "no recording; three public models agree"
+#define CDNA_CHAIN        "no recording; one public model: a chain of fma"
+#define SDM_LIVE          "the vendor's text; the tests compare it with the instruction where the CPU has it"
+#define SDM_ONLY          "the vendor's text; nothing here to run it on"
+#define ARM_TEXT          "the vendor's text; nothing here to run it on"
 #define NOT_A_TENSOR_PATH "ptxas emits FFMA and FADD, no HMMA: its order is not known"
 #define K16_SPLIT_UNKNOWN "ptxas emits two HMMA and four FADD: its split of k is not known"
 
@@ -44,26 +57,62 @@
 #define EDGES_FP8_F32  ZERO_EDGES "D6: NaN is 7fffffff"
 #define EDGES_FP8_F16  ZERO_EDGES "D1: no exponent floor (or: 2^-14); D3: a subnormal c has exponent -14 (or: its own); D6: NaN is 7fff"
 #define EDGES_EMULATED "as the HMMA rows of this architecture; D19: the add of c is IEEE, NaN canonical as the HMMA's"
-#define NO_MODEL       "runs nothing until a recording settles it"
+#define EDGES_F64      "D6: NaN is 7ff8000000000000"
+#define EDGES_MX       EDGES_F32
+#define EDGES_FP4                                                                                                                          \
+    "D1: the exponent floor is that of mxf8f6f4; D6: NaN is 7fffffff; D17: a group that cancels counts (or: it does not, or zeros do "     \
+    "too); "                                                                                                                               \
+    "D18: 35 fraction bits (or: 25)"
+#define EDGES_INT        "none: exact"
+#define EDGES_SATFINITE  "D21: the exact sum of c and all products is clamped once (or: after each hardware step)"
+#define EDGES_SPARSE_F32 EDGES_F32 "; D23: a block is of consecutive kept products (or: of consecutive k)"
+#define EDGES_SPARSE_F16 EDGES_F16 "; D23: a block is of consecutive kept products (or: of consecutive k)"
+#define EDGES_SPARSE_FP8 EDGES_FP8_F32 "; D23: a block is of consecutive kept products (or: of consecutive k)"
+#define EDGES_CDNA       "D6: NaN is 7fc00000"
+#define EDGES_CDNA1      "D6: NaN is 7fc00000; D7: one exact sum (or: pairwise, each sum rounded); D20: an exact zero sum is +0"
+#define EDGES_CDNA2      "D6: NaN is 7fc00000"
+#define EDGES_CDNA2_BF16 "D6: NaN is 7fc00000; D13: two products a block (or: four)"
+#define EDGES_CDNA3                                                                                                                        \
+    "D6: NaN is 7fc00000; D11: floors as two models have them (or: one more, after normalising); D20: an exact zero sum is +0"
+#define EDGES_XF32 EDGES_CDNA3 "; D24: the low 13 bits of A and B drop (or: they round)"
+#define EDGES_X86  "none"
+#define EDGES_TDP  "D22: NaN is ffc00000 (or: an operand's, quieted)"
+#define NO_MODEL   "runs nothing until a recording settles it"
 
-#define LB_f16                              LB_F16
-#define LB_bf16                             LB_BF16
-#define LB_tf32                             LB_TF32
-#define LB_f32                              LB_F32
-#define LB_e4m3                             LB_E4M3
-#define LB_e5m2                             LB_E5M2
-#define FIXED                               false, false
-#define FREE_N                              false, true
-#define FREE_MN                             true, true
+/* ---- names of formats and freedoms as the rows spell them ---------------------------------------------------------- */
+#define LB_f64          LB_F64
+#define LB_f32          LB_F32
+#define LB_tf32         LB_TF32
+#define LB_f16          LB_F16
+#define LB_bf16         LB_BF16
+#define LB_e4m3         LB_E4M3
+#define LB_e5m2         LB_E5M2
+#define LB_e4m3fnuz     LB_E4M3FNUZ
+#define LB_e5m2fnuz     LB_E5M2FNUZ
+#define LB_e3m2         LB_E3M2
+#define LB_e2m3         LB_E2M3
+#define LB_e2m1         LB_E2M1
+#define LB_i8           LB_I8
+#define LB_u8           LB_U8
+#define LB_i4           LB_I4
+#define LB_u4           LB_U4
+#define LB_b1           LB_B1
+#define LB_i32          LB_I32
+#define LB_ue8m0        LB_E8M0
+#define LB_ue4m3        LB_UE4M3
+#define LB_FREE_FIXED   false, false
+#define LB_FREE_FREE_N  false, true
+#define LB_FREE_FREE_MN true, true
+
 #define NAME(arch, instr, m, n, k, d, a, b) #arch "/" #instr ".m" #m "n" #n "k" #k "." #d "." #a "." #b
 
-static const lb_unit units[] = {
-#define LB_UNIT(arch, instr, m, n, k, free, d, a, b, c, path, terms, F, floor, round, evidence, source, note, open)                        \
-    {NAME(arch, instr, m, n, k, d, a, b) "." #c,                                                                                           \
+/* Every row ends here. */
+#define ROW(name, m, n, k, free, d, a, b, c, path, terms, F, floor, round, scale, block, group, sparse, evidence, source, note, open)      \
+    {name,                                                                                                                                 \
      m,                                                                                                                                    \
      n,                                                                                                                                    \
      k,                                                                                                                                    \
-     free,                                                                                                                                 \
+     LB_FREE_##free,                                                                                                                       \
      LB_##a,                                                                                                                               \
      LB_##b,                                                                                                                               \
      LB_##c,                                                                                                                               \
@@ -76,29 +125,26 @@ static const lb_unit units[] = {
      LB_EVIDENCE_##evidence,                                                                                                               \
      source,                                                                                                                               \
      note,                                                                                                                                 \
-     open},
+     open,                                                                                                                                 \
+     LB_##scale,                                                                                                                           \
+     block,                                                                                                                                \
+     group,                                                                                                                                \
+     sparse},
+#define LB_UNIT(arch, instr, m, n, k, free, d, a, b, c, path, terms, F, floor, round, evidence, source, note, open)                        \
+    ROW(NAME(arch, instr, m, n, k, d, a, b) "." #c, m, n, k, free, d, a, b, c, path, terms, F, floor, round, ue8m0, 0, 0, 0, evidence,     \
+        source, note, open)
 #define LB_UNIT_D(arch, instr, m, n, k, free, d, a, b, path, terms, F, floor, round, evidence, source, note, open)                         \
-    {NAME(arch, instr, m, n, k, d, a, b),                                                                                                  \
-     m,                                                                                                                                    \
-     n,                                                                                                                                    \
-     k,                                                                                                                                    \
-     free,                                                                                                                                 \
-     LB_##a,                                                                                                                               \
-     LB_##b,                                                                                                                               \
-     LB_##d,                                                                                                                               \
-     LB_##d,                                                                                                                               \
-     LB_PATH_##path,                                                                                                                       \
-     terms,                                                                                                                                \
-     F,                                                                                                                                    \
-     floor,                                                                                                                                \
-     LB_UNIT_##round,                                                                                                                      \
-     LB_EVIDENCE_##evidence,                                                                                                               \
-     source,                                                                                                                               \
-     note,                                                                                                                                 \
-     open},
+    ROW(NAME(arch, instr, m, n, k, d, a, b), m, n, k, free, d, a, b, d, path, terms, F, floor, round, ue8m0, 0, 0, 0, evidence, source,    \
+        note, open)
+
+static const lb_unit units[] = {
 #include "units/units.def"
-#undef LB_UNIT
-#undef LB_UNIT_D
+#include "units/units_narrow.def"
+#include "units/units_scaled.def"
+#include "units/units_integer.def"
+#include "units/units_sparse.def"
+#include "units/units_amd.def"
+#include "units/units_cpu.def"
 };
 
 enum { UNIT_COUNT = sizeof units / sizeof units[0] };
@@ -107,82 +153,20 @@ const lb_unit *lb_unit_row(size_t i) {
     return i < UNIT_COUNT ? &units[i] : NULL;
 }
 
-/* Architectures whose units are those of another. source: ptx-isa for the "a" targets; sm_86 and sm_87 by recordings of an A2 and an Orin. */
-static const char *const arch_aliases[][2] = {
-    {"sm_86", "sm_80"}, {"sm_87", "sm_80"}, {"sm_90a", "sm_90"}, {"sm_100a", "sm_100"}, {"sm_120a", "sm_120"},
-};
-
-/* Words of a full PTX spelling that do not change the arithmetic. */
-static const char *const silent_words[] = {"sync",         "aligned",   "row",        "col",         "mma_async",
-                                           "cta_group::1", "kind::f16", "kind::tf32", "kind::f8f6f4"};
-
-static bool is_silent(const char *word, bool after_tcgen05) {
-    for (size_t i = 0; i < sizeof silent_words / sizeof silent_words[0]; i++)
-        if (strcmp(word, silent_words[i]) == 0) return true;
-    return after_tcgen05 && strcmp(word, "mma") == 0; /* tcgen05.mma */
+const char *lb_unit_path_name(lb_unit_path path) {
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        LB_UNIT_PATH_LIST(X)
+#undef X
+    };
+    return (unsigned)path < LB_PATH_COUNT ? names[path] : "?";
 }
 
-/* A name in canonical spelling, its shape taken out: "sm_90/wgmma.f32.f16.f16". */
-typedef struct query {
-    char words[96];
-    unsigned m, n, k; /* 0 if the name has no shape */
-} query;
-
-static bool parse_shape(const char *word, query *q) {
-    int end = 0;
-    return sscanf(word, "m%4un%4uk%4u%n", &q->m, &q->n, &q->k, &end) == 3 && word[end] == 0;
-}
-
-static bool parse_query(const char *name, query *q) {
-    char copy[192];
-    const char *slash = strchr(name, '/');
-    *q = (query){0};
-    if (!slash || strlen(name) >= sizeof copy) return false;
-    const size_t arch_length = (size_t)(slash - name);
-    memcpy(copy, name, strlen(name) + 1);
-    copy[arch_length] = 0;
-    const char *arch = copy;
-    for (size_t i = 0; i < sizeof arch_aliases / sizeof arch_aliases[0]; i++)
-        if (strcmp(copy, arch_aliases[i][0]) == 0) arch = arch_aliases[i][1];
-    size_t used = (size_t)snprintf(q->words, sizeof q->words, "%s/", arch);
-    char *rest = NULL;
-    bool tcgen05 = false, first = true;
-    for (char *word = strtok_r(copy + arch_length + 1, ".", &rest); word; word = strtok_r(NULL, ".", &rest)) {
-        if (is_silent(word, tcgen05)) continue;
-        tcgen05 = tcgen05 || strcmp(word, "tcgen05") == 0;
-        if (!q->k && parse_shape(word, q)) continue;
-        if (used >= sizeof q->words) return false;
-        used += (size_t)snprintf(q->words + used, sizeof q->words - used, "%s%s", first ? "" : ".", word);
-        first = false;
-    }
-    return used < sizeof q->words;
-}
-
-static bool free_shapes_fit(const lb_unit *u, const query *q) {
-    const bool m_ok = q->m == u->m || (u->m_free && (q->m == 64 || q->m == 128));
-    const bool n_ok = q->n == u->n || (u->n_free && q->n >= 8 && q->n <= 256 && q->n % 8 == 0);
-    return m_ok && n_ok && q->k == u->k;
-}
-
-lb_status lb_unit_find(const char *name, lb_unit *out, lb_error *err) {
-    query wanted;
-    const char *names[UNIT_COUNT];
-    for (size_t i = 0; i < UNIT_COUNT; i++) names[i] = units[i].name;
-    if (parse_query(name, &wanted)) {
-        for (size_t i = 0; i < UNIT_COUNT; i++) {
-            query row;
-            parse_query(units[i].name, &row);
-            if (strcmp(row.words, wanted.words) != 0 || !free_shapes_fit(&units[i], &wanted)) continue;
-            *out = units[i];
-            out->m = (uint16_t)wanted.m;
-            out->n = (uint16_t)wanted.n;
-            const char *types = strchr(strchr(units[i].name, '.') + 1, '.'); /* behind the shape */
-            const int head = (int)(strchr(units[i].name, '.') - units[i].name);
-            snprintf(out->name, sizeof out->name, "%.*s.m%un%uk%u%s", head, units[i].name, wanted.m, wanted.n, wanted.k, types);
-            return LB_OK;
-        }
-    }
-    const char *near = lb_nearest_name(name, names, UNIT_COUNT);
-    if (near) return lb_fail(err, LB_E_NAME, name, "no such unit; the nearest is %s", near);
-    return lb_fail(err, LB_E_NAME, name, "no such unit; `lastbit units` lists them, as sm_80/mma.m16n8k16.f32.f16.f16.f32");
+const char *lb_unit_round_name(lb_unit_round round) {
+    static const char *const names[] = {
+#define X(id, name, text) name,
+        LB_UNIT_ROUND_LIST(X)
+#undef X
+    };
+    return (unsigned)round < LB_UNIT_ROUND_COUNT ? names[round] : "?";
 }

@@ -92,6 +92,35 @@ expect $LINENO 2 err 'not a whole number' gen dot:$unit --count many
 expect $LINENO 2 err '"64" is no shape|three sizes' gen matmul --in f16 --shape 64 -o x
 expect $LINENO 2 err 'did you mean bf16' gen matmul --in bf166 --shape 2x2x2 -o x
 
+# ---- units with scales and with metadata; integers
+nvfp4=sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3
+expect $LINENO 0 out 'e2m1' gen matmul --in e2m1 --shape 16x8x64 --as npy -o fp4
+expect $LINENO 0 out 'ue4m3' gen matmul --in ue4m3 --shape 16x8x4 --as npy -o scales
+expect $LINENO 0 out '^([0-9a-f]{8}=[^ ]+ ){7}' mma $nvfp4 fp4/A.npy fp4/B.npy --scale-a scales/A.npy --scale-b scales/B.npy
+"$lastbit" gemm $nvfp4 fp4/A.npy fp4/B.npy --scale-a scales/A.npy --scale-b scales/B.npy -o fp4/D.npy
+expect $LINENO 2 err 'no scales of A: this unit takes ue4m3, one for 16' mma $nvfp4 fp4/A.npy fp4/B.npy
+expect $LINENO 2 err 'scales of A are 4x8; one for 16 elements makes 16x4' mma $nvfp4 fp4/A.npy fp4/B.npy --scale-a scales/B.npy --scale-b scales/B.npy
+expect $LINENO 2 err 'takes no scales' mma $unit f16/A.npy f16/B.npy --scale-a scales/A.npy
+expect $LINENO 2 err 'takes scales' gen dot:$nvfp4
+expect $LINENO 2 err 'no scales' check fp4/A.npy fp4/B.npy --in e2m1 --actual fp4/D.npy --unit $nvfp4
+# A [1][4] = 1 2 3 4 at k = 1, 3, 4, 6 of eight: D = 1*10 + 2*100 + 3*50 + 4*20
+python3 -c 'import sys
+for name, row in (("a", [1, 2, 3, 4]), ("meta", [1, 3, 0, 2]), ("bad", [1, 3, 2, 2]), ("b", [0, 10, 0, 100, 50, 0, 20, 0])):
+    open(f"sparse_{name}.bin", "wb").write(bytes(row))'
+sparse=sm_80/mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32
+expect $LINENO 0 out '^000001b8=440$' gemm $sparse sparse_a.bin sparse_b.bin --shape 1x1x8 --meta sparse_meta.bin
+expect $LINENO 2 err 'metadata .0,3. is 2: the places of a group ascend' gemm $sparse sparse_a.bin sparse_b.bin --shape 1x1x8 --meta sparse_bad.bin
+expect $LINENO 2 err 'A of this unit is compressed' gemm $sparse sparse_a.bin sparse_b.bin --shape 1x1x8
+expect $LINENO 2 err 'A of this unit is dense' gemm $nvfp4 fp4/A.npy fp4/B.npy --scale-a scales/A.npy --scale-b scales/B.npy --meta fp4/A.npy
+expect $LINENO 0 out 'i8' gen matmul --in i8 --shape 16x8x32 --as npy -o int8
+expect $LINENO 0 out '^[0-9a-f]{8}=-?[0-9]+ ' mma sm_80/mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 int8/A.npy int8/B.npy
+expect $LINENO 0 out 'e4m3fnuz' gen matmul --in e4m3fnuz --shape 16x16x32 --as npy -o fnuz
+expect $LINENO 0 out '^[0-9a-f]{8}=' mma gfx942/v_mfma_f32_16x16x32_fp8_fp8 fnuz/A.npy fnuz/B.npy
+expect $LINENO 0 out 'f64' gen matmul --in f64 --shape 8x8x4 --as npy -o f64
+expect $LINENO 0 out '^[0-9a-f]{16}=' mma sm_80/mma.m8n8k4.f64.f64.f64.f64 f64/A.npy f64/B.npy
+expect $LINENO 2 err 'the nearest is x86/vdpbf16ps' mma x86/vdpbf16 f16/A.npy f16/B.npy
+expect $LINENO 0 out '^[0-9a-f]{4} ' gen dot:x86/vdpbf16ps --count 3
+
 # ---- views and lists
 expect $LINENO 0 out '^\{"schema":"lastbit.result/1",.*"verdict":"PASS"' check f16/A.npy f16/B.npy --actual f16/D.npy --unit $unit --json --junit junit.xml
 grep -q '<testsuite name="lastbit" tests="1" failures="0"' junit.xml || { echo "FAIL: no JUnit" && failed=$((failed + 1)); }

@@ -151,6 +151,32 @@ class Programs(unittest.TestCase):
                             "--", *command)
                 self.assertEqual(list(self.cases.iterdir()), [])
 
+    # ---- rows of units
+
+    def test_every_unit_row_names_sources_and_edges_that_the_documents_explain(self):
+        explained = [(Path(SOURCE_DIR) / "docs" / page).read_text(encoding="utf-8") for page in ("sources.md", "open-edges.md")]
+        keys, edges = set(re.findall(r"^\| `([^`]+)` \|", explained[0], re.M)), set(re.findall(r"^\| (D\d+) \|", explained[1], re.M))
+        rows = json.loads(self.run_it(0, "units", "--json"))
+        for row in rows:
+            self.assertTrue(row["source"] and set(row["source"].split()) <= keys, row["name"])
+            self.assertLessEqual(set(re.findall(r"\bD\d+", row["open"])), edges, row["name"])
+            self.assertIn(row["evidence"], ("recorded", "stated", "inferred", "open"))
+            self.assertEqual(row["evidence"] == "open", row["path"] == "none", row["name"])
+        families = ("sm_70/", "sm_75/", "sm_80/", "sm_89/", "sm_90/mma", "sm_90/wgmma", "sm_100/mma", "sm_100/tcgen05", "sm_120/", "gfx908/", "gfx90a/", "gfx942/",
+                    "x86/vdpbf16ps", "x86/tdpbf16ps", "x86/tdpfp16ps", "x86/vpdpbusd", "x86/vpdpbusds", "arm/bfdot.ebf0", "arm/bfdot.ebf1",
+                    "arm/bfmmla.ebf0", "arm/bfmmla.ebf1", "arm/smmla")
+        for family in families:
+            self.assertTrue(any(row["name"].startswith(family) for row in rows), family)
+
+    def test_an_integer_output_is_judged_word_for_word_by_its_unit(self):
+        unit = "sm_80/mma.m16n8k32.i32.i8.i8.i32"
+        a, b = self.product("ints", "i8", "20x12x70")
+        self.run_it(0, "gemm", unit, a, b, "-o", "D.safetensors")
+        self.assertIn("exact=240", self.run_it(0, "check", a, b, "--actual", "D.safetensors", "--unit", unit))
+        self.assertIn("exact=240", self.run_it(0, "check", a, b, "--on", f"model:{unit}", "--unit", unit))
+        self.run_it(0, "gemm", unit + ".satfinite", a, b, "-o", "S.safetensors")
+        self.assertEqual((self.root / "S.safetensors").read_bytes(), (self.root / "D.safetensors").read_bytes())  # nothing overflows
+
     # ---- help
 
     def test_help_names_every_option_that_the_command_takes(self):

@@ -29,6 +29,7 @@ static const oracle_format rows[] = {
     {"u4", 4, 0, 0, 0, 0, 0, O_INTEGER, 15, O_NO_CODE, O_NO_CODE},
     {"b1", 1, 0, 0, 0, 0, 0, O_INTEGER, 1, O_NO_CODE, O_NO_CODE},
     {"mxi8", 8, 1, 0, 6, 0, 0, O_INTEGER, 127, O_NO_CODE, O_NO_CODE},
+    {"i32", 32, 1, 0, 0, 0, 0, O_INTEGER, 0x7fffffff, O_NO_CODE, O_NO_CODE},
 };
 
 const oracle_format *oracle_format_named(const char *name) {

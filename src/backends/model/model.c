@@ -17,6 +17,8 @@ static lb_status model_open(lb_device **out, const char *which, lb_error *err) {
     lb_unit u;
     LB_TRY(lb_unit_find(which, &u, err));
     if (u.path == LB_PATH_NONE) return lb_fail(err, LB_E_UNAVAILABLE, u.name, "open: %s", u.note);
+    if (u.scale_block || u.sparse_group)
+        return lb_fail(err, LB_E_ARG, u.name, "a case has no scales and no metadata; `lastbit gemm` and `mma` run this unit");
     model *m = calloc(1, sizeof *m);
     if (!m) return lb_fail(err, LB_E_MEMORY, which, "no memory");
     m->unit = u;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "refs/exact_sum.h"
+#include "formats/exact_sum.h"
 
 #include "base/u128.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Internal: sums of products in a fixed-point accumulator that holds every f64 product, so nothing is ever rounded. */
-#ifndef LB_REFS_EXACT_SUM_H
-#define LB_REFS_EXACT_SUM_H
+#ifndef LB_FORMATS_EXACT_SUM_H
+#define LB_FORMATS_EXACT_SUM_H
 
 #include "lastbit/formats.h"
 
