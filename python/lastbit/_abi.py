@@ -47,6 +47,7 @@ class lb_format_id(IntEnum):
     U4 = 20
     B1 = 21
     MXI8 = 22
+    I32 = 23
 
 
 class lb_special(IntEnum):
@@ -118,12 +119,31 @@ class lb_unit_path(IntEnum):
     NONE = 0
     TRUNCATED = 1
     TWO_HALVES = 2
+    FMA_CHAIN = 3
+    EXACT = 4
+    PAIRWISE = 5
+    LATE_C = 6
+    LATE_C_SPLIT = 7
+    BLOCK_SCALED = 8
+    SPARSE = 9
+    INTEGER = 10
+    XOR_POPC = 11
+    AND_POPC = 12
+    ODD_FIRST = 13
+    TWO_CHAINS = 14
+    PAIR_ODD = 15
+    PAIR_FUSED = 16
 
 
 class lb_unit_round(IntEnum):
     RZ_F32 = 0
     RZ_E8M13 = 1
     RNE_F16 = 2
+    RNE_F32 = 3
+    RNE_F64 = 4
+    ODD_F32 = 5
+    WRAP_I32 = 6
+    SATURATE_I32 = 7
 
 
 class lb_reference_mode(IntEnum):
@@ -346,6 +366,18 @@ class lb_unit(Structure):
         ("source", c_char_p),
         ("note", c_char_p),
         ("open", c_char_p),
+        ("scale", c_int),
+        ("scale_block", c_int),
+        ("group", c_int),
+        ("sparse_group", c_int),
+    ]
+
+
+class lb_unit_operands(Structure):
+    _fields_ = [
+        ("scale_a", POINTER(lb_mat)),
+        ("scale_b", POINTER(lb_mat)),
+        ("metadata", POINTER(lb_mat)),
     ]
 
 
@@ -651,10 +683,16 @@ FUNCTIONS = {
     "lb_record_to_json": (c_int, [POINTER(lb_record), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_record_from_json": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p, POINTER(lb_error)]),
     "lb_records_exit": (c_int, [c_void_p, c_size_t]),
+    "lb_unit_path_name": (c_char_p, [c_int]),
+    "lb_unit_round_name": (c_char_p, [c_int]),
     "lb_unit_row": (POINTER(lb_unit), [c_size_t]),
     "lb_unit_find": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
     "lb_unit_dot": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
     "lb_unit_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_dot_check": (c_int, [POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_unit_gemm_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_mma_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_unit_expand": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
     "lb_unit_mma": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_error)]),
     "lb_case_m": (c_size_t, [POINTER(lb_case)]),
     "lb_case_n": (c_size_t, [POINTER(lb_case)]),

@@ -28,6 +28,7 @@ FormatName = Literal[
     "u4",
     "b1",
     "mxi8",
+    "i32",
 ]
 
 #: a block-scaled format, docs/formats.md
