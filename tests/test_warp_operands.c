@@ -31,9 +31,9 @@ static void a_kept_element_goes_to_the_k_that_metadata_says(void **state) {
     }
 }
 
-/* block_scale m16n8k32: A [9][0] = B [0][2] = 1; the scale of row 9 is 2, of column 2 it is 4, all others 1; D [9][2] = 8.
- * A: lane 4*1, register 1, byte 0. B: lane 4*2, register 0, byte 0. Row 9 under thread-id-a 1, byte-id-a 2: lane 4*1 + 2 + 1, byte 2.
- * Column 2 under thread-id-b 3, byte-id-b 1: lane 4*2 + 3, byte 1. */
+/* block_scale m16n8k32: A [1][0] = B [0][2] = 1; the scale of row 1 is 2, of column 2 it is 4, all others 1; D [1][2] = 8.
+ * A: lane 4*1, register 0, byte 0. B: lane 4*2, register 0, byte 0. Row 1 under thread-id-a 1, byte-id-a 2: lane 4*1 + 2, byte 2.
+ * Column 2 under thread-id-b 3, byte-id-b 1: lane 4*2 + 3, byte 1. D: lane 4*1 + 1, register 0. */
 static void a_scale_comes_from_the_lane_and_byte_that_are_selected(void **state) {
     (void)state;
     const lb_unit u = find("sm_120a/mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0");
@@ -42,15 +42,15 @@ static void a_scale_comes_from_the_lane_and_byte_that_are_selected(void **state)
         sa[lane] = lane % 4 / 2 == 1 ? 0xbb7fbbbb : 0xbbbbbbbb;
         sb[lane] = lane % 4 == 3 ? 0xbbbb7fbb : 0xbbbbbbbb;
     }
-    a[4][1] = 0x38;
+    a[4][0] = 0x38;
     b[8][0] = 0x38;
-    sa[7] = 0xbb80bbbb;
+    sa[6] = 0xbb80bbbb;
     sb[11] = 0xbbbb81bb;
     const lb_warp_options o = {
         .scale_a = sa, .scale_b = sb, .selectors = {.byte_id_a = 2, .thread_id_a = 1, .byte_id_b = 1, .thread_id_b = 3}};
     assert_int_equal(lb_warp_mma(&u, a[0], b[0], NULL, d[0], &o, NULL), LB_OK);
     for (int lane = 0; lane < LANES; lane++)
-        for (int r = 0; r < 4; r++) EXPECT_CODE(__LINE__, d[lane][r], lane == 5 && r == 2 ? 0x41000000 : 0);
+        for (int r = 0; r < 4; r++) EXPECT_CODE(__LINE__, d[lane][r], lane == 5 && r == 0 ? 0x41000000 : 0);
 }
 
 /* ---- every unit, seeded ------------------------------------------------------------------------------------------------- */
