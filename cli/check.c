@@ -56,6 +56,35 @@ static lb_status load_actual(const check_args *a, lb_check_options *o, lb_operan
     return LB_OK;
 }
 
+/* Without a unit nothing was said about which hardware and schedule it could have been; offer to ask. */
+static void print_next(const check_args *a, const lb_check_options *o) {
+    const lb_format_id out = o->x.out ? o->x.out->id : LB_FORMAT_COUNT;
+    if (!a->actual || a->unit || a->output.json || a->output.brief || (out != LB_F32 && out != LB_F16 && out != LB_BF16)) return;
+    const struct {
+        const char *name, *value;
+    } said[] = {{"--in", a->formats.in},   {"--in-b", a->formats.in_b},   {"--acc", a->formats.acc},
+                {"--out", a->formats.out}, {"--shape", a->formats.shape}, {"--dtype", a->formats.dtype}};
+    union {
+        const char *in;
+        char *out;
+    } argv[24]; /* cli_command_line reads only */
+    int argc = 0;
+    argv[argc++].in = "fit-schedule";
+    for (int i = 0; i < a->operand_count; i++) argv[argc++].in = a->operands[i];
+    argv[argc++].in = a->actual;
+    if (a->formats.tb) argv[argc++].in = "--tb";
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (!said[i].value) continue;
+        argv[argc++].in = said[i].name;
+        argv[argc++].in = said[i].value;
+    }
+    char *list[24];
+    for (int i = 0; i < argc; i++) list[i] = argv[i].out;
+    char *line = cli_command_line(argc, list);
+    if (line) printf("  next       %s: which units and schedules give these bits, if any\n", line);
+    free(line);
+}
+
 static int run_check(const check_args *a, int argc, char **argv) {
     lb_error err = {0};
     lb_unit unit;
@@ -84,6 +113,7 @@ static int run_check(const check_args *a, int argc, char **argv) {
         if (line) lb_record_text(&r->rerun, "%s", line);
         free(line);
         code = cli_emit(&a->output, &r, 1);
+        if (code != CLI_USAGE) print_next(a, &o);
     } else {
         code = cli_error(&err);
     }

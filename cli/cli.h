@@ -123,6 +123,9 @@ void cli_close_extras(cli_extra_operands *e);
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
                           lb_error *err);
 
+/** A view of a bias as [m][n]: one row for all rows, one column for all columns, or all of D. errors LB_E_SHAPE */
+lb_status cli_spread_bias(const char *spec, const lb_mat *from, lb_mat *bias, size_t m, size_t n, lb_error *err);
+
 /** "64x128x256" into sizes[*rank], at most LB_MAX_RANK. */
 lb_status cli_parse_shape(const char *text, size_t *sizes, int *rank, lb_error *err);
 
@@ -133,12 +136,18 @@ int cli_grade(int argc, char **argv);
 int cli_gemm(int argc, char **argv);
 int cli_mma(int argc, char **argv);
 int cli_replay(int argc, char **argv);
+int cli_fit(int argc, char **argv);
+int cli_decide(int argc, char **argv);
+int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
+int cli_schedules(int argc, char **argv);
+int cli_fit_schedule(int argc, char **argv);
+int cli_bench(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 
 #endif

@@ -9,7 +9,8 @@
 typedef struct gemm_args {
     cli_formats formats;
     cli_extras extras;
-    const char *output;
+    const char *output, *schedule, *bias, *kernel;
+    uint64_t threads;
     bool tile; /* mma: the instruction's own shape */
 } gemm_args;
 
@@ -34,12 +35,11 @@ static void print_matrix(const lb_mat *d) {
     }
 }
 
-/* The product itself: whole, one tile, or with the scales and metadata of units that take them. */
-static lb_status product(const gemm_args *a, const lb_unit *unit, const cli_operands *o, lb_mat *d, lb_error *err) {
+/* One tile, or a product with the scales and metadata of units that take them. */
+static lb_status with_extras(const gemm_args *a, const lb_unit *unit, const cli_operands *o, lb_mat *d, lb_error *err) {
     const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
-    const bool extras = a->extras.scale_a || a->extras.scale_b || a->extras.metadata;
-    if (!extras) return a->tile ? lb_unit_mma(unit, &o->x.a, &b, c, d, err) : lb_gemm(unit, &o->x.a, &b, c, d, NULL, err);
     cli_extra_operands e;
+    if (a->schedule || a->bias) return lb_fail(err, LB_E_ARG, unit->name, "a schedule takes no scales and no metadata yet");
     lb_status s = cli_load_extras(&e, &a->extras, &a->formats, o, unit, err);
     if (s != LB_OK) return s;
     s = a->tile ? lb_unit_mma_with(unit, &o->x.a, &b, c, &e.with, d, err) : lb_unit_gemm_with(unit, &o->x.a, &b, c, &e.with, d, err);
@@ -47,13 +47,35 @@ static lb_status product(const gemm_args *a, const lb_unit *unit, const cli_oper
     return s;
 }
 
+static lb_status product(const gemm_args *a, const lb_unit *u, const lb_schedule *schedule, const cli_operands *o, lb_mat *d,
+                         lb_error *err) {
+    const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
+    const lb_gemm_options options = {.kernel = a->kernel, .threads = (int)(a->threads < 4096 ? a->threads : 4096)};
+    if (a->extras.scale_a || a->extras.scale_b || a->extras.metadata) return with_extras(a, u, o, d, err);
+    if (a->tile) return lb_unit_mma(u, &o->x.a, &b, c, d, err);
+    if (!a->schedule && !a->bias) return lb_gemm(u, &o->x.a, &b, c, d, &options, err);
+    return lb_gemm_scheduled(u, schedule, &o->x.a, &b, c, d, &options, err);
+}
+
+/* --out beside a schedule is the schedule's own rounding. */
+static lb_status read_schedule(const gemm_args *a, lb_schedule *out, lb_error *err) {
+    *out = (lb_schedule){0};
+    lb_status s = a->schedule ? lb_schedule_parse(a->schedule, out, err) : LB_OK;
+    if (s == LB_OK && (a->schedule || a->bias) && a->formats.out && !out->out) s = lb_format_get(a->formats.out, &out->out, err);
+    return s;
+}
+
 static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *err) {
     lb_unit unit;
+    lb_schedule schedule;
     cli_operands o = {0};
+    lb_operand bias_file = {0};
+    lb_mat bias = {0};
     void *codes = NULL, *rounded = NULL;
     lb_status s = lb_unit_find(args[0], &unit, err);
+    if (s == LB_OK) s = read_schedule(a, &schedule, err);
     if (s == LB_OK) s = cli_load_operands(&o, args + 1, count - 1, &a->formats, &unit, err);
-    const lb_format *out = s == LB_OK ? lb_format_row(unit.d) : NULL;
+    const lb_format *out = s != LB_OK ? NULL : schedule.out ? schedule.out : lb_format_row(unit.d);
     if (s == LB_OK) {
         o.x.out = out;
         if (!unit.sparse_group) s = lb_case_check(&o.x, err); /* a compressed A has half of the columns */
@@ -63,9 +85,14 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
         if (!codes) s = lb_fail(err, LB_E_MEMORY, "D", "no memory for %zux%zu", lb_case_m(&o.x), lb_case_n(&o.x));
     }
     lb_mat d = {0};
+    if (s == LB_OK && a->bias) {
+        s = lb_operand_open(&bias_file, a->bias, NULL, NULL, err);
+        if (s == LB_OK) s = cli_spread_bias(a->bias, &bias_file.mat, &bias, lb_case_m(&o.x), lb_case_n(&o.x), err);
+        schedule.bias = &bias;
+    }
     if (s == LB_OK) {
         d = lb_mat_of(out, codes, lb_case_m(&o.x), lb_case_n(&o.x));
-        s = product(a, &unit, &o, &d, err);
+        s = product(a, &unit, &schedule, &o, &d, err);
     }
     if (s == LB_OK && a->formats.out) {
         s = lb_format_get(a->formats.out, &out, err);
@@ -78,21 +105,31 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
         print_matrix(&d);
     free(codes);
     free(rounded);
+    lb_operand_close(&bias_file);
     cli_close_operands(&o);
     return s;
 }
 
 static int run(int argc, char **argv, bool tile) {
     gemm_args a = {.tile = tile};
+    enum { OF_GEMM_ALONE = 4 }; /* the last ones */
     const cli_option options[] = {
         {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
         CLI_EXTRA_OPTIONS(a.extras),
-        CLI_FORMAT_OPTIONS(a.formats)};
-    const cli_usage usage = {tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",
-                             tile ? "D = A B + C of one tile, bit for bit as the instruction computes it; shapes are the instruction's own."
-                                  : "D = A B + C of any shape, bit for bit as a kernel that runs the instruction's K steps in order.",
-                             options, sizeof options / sizeof options[0],
-                             "  lastbit gemm sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy"};
+        CLI_FORMAT_OPTIONS(a.formats),
+        {"schedule", 0, CLI_TEXT, &a.schedule, "S", "how K is cut up and added: a name of `lastbit schedules`, or split-k=4,out=bf16 …"},
+        {"bias", 0, CLI_TEXT, &a.bias, "FILE", "added behind the sum over K: one number a column of D (or a row: [m][1])"},
+        {"threads", 0, CLI_COUNT, &a.threads, "N", "the bits do not depend on it (default: every core)"},
+        {"kernel", 0, CLI_TEXT, &a.kernel, "NAME", "the fast path to take; nor on it (default: the fastest)"}};
+    const cli_usage usage = {
+        tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",
+        tile ? "D = A B + C of one tile, bit for bit as the instruction computes it; shapes are the instruction's own."
+             : "D = A B + C of any shape, bit for bit as a kernel that runs the instruction's K steps in order,\n"
+               "or as one of another schedule (docs/schedules.md).",
+        options, sizeof options / sizeof options[0] - (tile ? OF_GEMM_ALONE : 0),
+        tile ? "  lastbit mma sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy"
+             : "  lastbit gemm sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy\n"
+               "  lastbit gemm sm_90/mma.m16n8k16.f32.bf16.bf16.f32 A.npy B.npy --schedule split-k=4,out=bf16 -o D.npy"};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;

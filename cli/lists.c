@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* lastbit units, formats, contracts, backends: the tables, as text, JSON or Markdown, from the rows. */
+/* lastbit units, formats, contracts, schedules, backends: the tables, as text, JSON or Markdown, from the rows. */
 #include "cli.h"
 
 #include <jansson.h>
@@ -74,6 +74,16 @@ static json_t *contract_rows(void) {
                               json_pack("{s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:s, s:s}", "name", c->name, "max_ulp", c->max_ulp, "margin",
                                         c->margin, "unit_roundoff", c->unit_roundoff, "rel_rms_gate", c->rel_rms_gate, "formats",
                                         c->formats, "evidence", lb_evidence_name(c->evidence), "source", c->source, "note", c->note));
+    }
+    return rows;
+}
+
+static json_t *schedule_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_schedule_row(i); i++) {
+        const lb_schedule_named *r = lb_schedule_row(i);
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", r->name, "schedule", r->text, "evidence",
+                                              lb_evidence_name(r->evidence), "source", r->source, "note", r->note));
     }
     return rows;
 }
@@ -178,9 +188,9 @@ static int list(int argc, char **argv, const char *synopsis, const char *what, j
 }
 
 int cli_units(int argc, char **argv) {
-    static const char *const columns[] = {"name", "terms", "frac_bits", "floor_exp", "round", "evidence", "note", NULL};
-    static const char *const document[] = {"name",     "path", "terms", "frac_bits", "floor_exp", "round",
-                                           "evidence", "note", "open",  "source",    NULL};
+    static const char *const columns[] = {"name", "path", "terms", "frac_bits", "floor_exp", "round", "evidence", "note", NULL};
+    static const char *const document[] = {"name",        "path",     "terms", "frac_bits", "floor_exp", "round", "scale",
+                                           "scale_block", "evidence", "note",  "open",      "source",    NULL};
     return list(argc, argv, "lastbit units [PART-OF-NAME] [--json|--markdown]",
                 "The matrix instructions: products a block, fraction bits kept, exponent floor, rounding, and how we know.", unit_rows,
                 columns, document);
@@ -201,6 +211,14 @@ int cli_contracts(int argc, char **argv) {
                                            "formats", "evidence", "source", "note",          NULL};
     return list(argc, argv, "lastbit contracts [PART-OF-NAME] [--json|--markdown]",
                 "The numerics contracts: which bits are allowed beside the exact ones.", contract_rows, columns, document);
+}
+
+int cli_schedules(int argc, char **argv) {
+    static const char *const columns[] = {"name", "schedule", "evidence", "note", NULL};
+    static const char *const document[] = {"name", "schedule", "evidence", "source", "note", NULL};
+    return list(argc, argv, "lastbit schedules [PART-OF-NAME] [--json|--markdown]",
+                "Named schedules of whole products: what gemm --schedule takes, alone or with what differs (split-k=8).", schedule_rows,
+                columns, document);
 }
 
 int cli_backends(int argc, char **argv) {

@@ -9,14 +9,20 @@ static const cli_command commands[] = {
     {"grade", cli_grade, "compare two tensors under a contract"},
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
+    {"fit-schedule", cli_fit_schedule, "name the units and schedules that give an output's bits exactly"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
+    {"fit", cli_fit, "which arithmetic explains a recording"},
+    {"decide", cli_decide, "the smallest inputs that tell a unit from what it could be instead"},
+    {"capture", cli_capture, "record the matrix units of this machine's GPU"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"units", cli_units, "list the matrix instructions"},
     {"formats", cli_formats_list, "list the number formats"},
     {"contracts", cli_contracts, "list the numerics contracts"},
+    {"schedules", cli_schedules, "list the named schedules of whole products"},
     {"backends", cli_backends, "list what --on takes"},
+    {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
@@ -24,7 +30,7 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 static void print_help(void) {
     puts("lastbit: are an accelerator kernel's bits right?\n\n"
          "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-10s %s\n", commands[i].name, commands[i].summary);
+    for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-12s  %s\n", commands[i].name, commands[i].summary);
     puts("\nexit: 0 PASS   1 FAIL   2 the call or a file is wrong   3 UNPROVEN: nothing was proven\n"
          "start: lastbit check A.npy B.npy --actual D.npy --unit sm_80/mma.m16n8k16.f32.f16.f16.f32");
 }

@@ -127,3 +127,13 @@ lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *
     if (s == LB_E_FORMAT && fallback) s = load(out, spec, f, fallback, 0, 0, err);
     return s;
 }
+
+lb_status cli_spread_bias(const char *spec, const lb_mat *from, lb_mat *bias, size_t m, size_t n, lb_error *err) {
+    *bias = *from;
+    if (bias->rows == 1) bias->row_stride = 0;
+    if (bias->cols == 1) bias->col_stride = 0;
+    if (bias->rows == 1) bias->rows = m;
+    if (bias->cols == 1) bias->cols = n;
+    if (bias->rows == m && bias->cols == n) return LB_OK;
+    return lb_fail(err, LB_E_SHAPE, spec, "%zux%zu; a bias of D, %zux%zu, is 1x%zu or %zux1", from->rows, from->cols, m, n, n, m);
+}

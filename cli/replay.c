@@ -39,7 +39,7 @@ int cli_replay(int argc, char **argv) {
     const cli_option options[] = {CLI_OUTPUT_OPTIONS(output)};
     const cli_usage usage = {
         "lastbit replay FILE…",
-        "Replay recordings of real hardware (dot/1) against the model of their unit, word for word, and say what each\n"
+        "Replay recordings of real hardware (dot/1, gemm/1) against the model of their unit, word for word, and say what each\n"
         "recording does not exercise. A unit that is not modelled is SKIP.",
         options, sizeof options / sizeof options[0], NULL};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);

@@ -9,6 +9,7 @@
 #define MX8      "sm_120/mma.m16n8k32.f32.e4m3.e4m3.f32.mxf8f6f4.ue8m0"
 #define MX8_E5M2 "sm_120/mma.m16n8k32.f32.e5m2.e2m1.f32.mxf8f6f4.ue8m0"
 #define MX4      "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4.ue8m0"
+#define NV4_4X   "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.4x.ue8m0"
 #define NV4      "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3"
 
 enum { ONE8 = 127, ONE4 = 0x38 }; /* 1.0 in ue8m0 and in ue4m3 */
@@ -98,6 +99,15 @@ static const struct {
     /* mxf4: one scale for 32, two groups under it */
     {__LINE__, MX4, 0, 0x41000000, {ONE8 + 1, ONE8}, {ONE8 + 1, ONE8}, {{0, 1, 1}, {31, 1, 1}}},
     {__LINE__, MX4, 0, 0x40a00000, {ONE8 + 1, ONE8}, {ONE8 + 1, ONE8}, {{0, 1, 1}, {32, 1, 1}}},
+    /* mxf4nvf4 with ue8m0: one for 32, or, 4x, one for 16 */
+    {__LINE__,
+     "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue8m0",
+     0,
+     0x41000000,
+     {ONE8 + 1, ONE8},
+     {ONE8 + 1, ONE8},
+     {{0, 1, 1}, {16, 1, 1}}},
+    {__LINE__, NV4_4X, 0, 0x40a00000, {ONE8 + 1, ONE8}, {ONE8 + 1, ONE8}, {{0, 1, 1}, {16, 1, 1}}},
     {__LINE__, MX4, 0, 0x7f800000, {254, ONE8}, {254, ONE8}, {{0, 1, 1}}},
     {__LINE__, MX4, 0, 0x7fffffff, {ONE8, 255}, {ONE8, ONE8}, {{0, 1, 1}}},
     {__LINE__, MX4, 0, 0x00000001, {ONE8 - 75}, {ONE8 - 74}, {{0, 1, 1}}},
@@ -172,6 +182,12 @@ static void full_spellings_find_their_scaled_rows(void **state) {
         unit_named("sm_120a/mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.scale_vec::1X.f32.e4m3.e4m3.f32.ue8m0").name, MX8);
     assert_string_equal(unit_named("sm_100a/tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.m64n24k32.f32.e3m2.e2m1.ue8m0").name,
                         "sm_100/tcgen05.m64n24k32.f32.e3m2.e2m1.mxf8f6f4.ue8m0");
+    assert_string_equal(
+        unit_named("sm_120a/mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0").name,
+        NV4_4X);
+    assert_string_equal(
+        unit_named("sm_120a/mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0").name,
+        "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue8m0");
     lb_unit u;
     lb_error err;
     /* four scales along k of an mxf4, which has two */

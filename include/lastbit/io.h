@@ -66,6 +66,7 @@ size_t lb_file_count(const lb_file *f);
 const lb_tensor *lb_file_tensor(const lb_file *f, size_t i);       /* in the order of their data; NULL past the end */
 const lb_tensor *lb_file_find(const lb_file *f, const char *name); /* NULL if none */
 const char *lb_file_metadata(const lb_file *f, const char *key);   /* safetensors __metadata__; NULL if none */
+const char *lb_file_metadata_key(const lb_file *f, size_t i);      /* in the order of the file; NULL past the end */
 const char *lb_file_path(const lb_file *f);
 
 /** Write tensors (and key/value pairs metadata[2*metadata_count]) as one safetensors file, or one tensor as npy v1.
@@ -75,6 +76,17 @@ const char *lb_file_path(const lb_file *f);
 lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata, size_t metadata_count,
                                lb_error *err);
 lb_status lb_npy_write(const char *path, const lb_tensor *t, lb_error *err);
+
+typedef struct lb_writer lb_writer;
+
+/** lb_safetensors_write in pieces, for files that are made while they are written: begin with tensors whose data are not looked at, put
+ *  their bytes in any order, then end. What was not put is zeros. Until the end nothing is under the name.
+ *  errors as lb_safetensors_write; LB_E_ARG for bytes outside the tensor. memory: one header; *out goes with lb_safetensors_end */
+lb_status lb_safetensors_begin(lb_writer **out, const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata,
+                               size_t metadata_count, lb_error *err);
+lb_status lb_safetensors_put(lb_writer *w, size_t tensor, size_t offset, const void *bytes, size_t count, lb_error *err);
+/** Keep the file, or leave no trace of it. Frees w; NULL is fine. */
+lb_status lb_safetensors_end(lb_writer *w, bool keep, lb_error *err);
 
 /* ---- operands ------------------------------------------------------------------------------------------------ */
 

@@ -5,15 +5,18 @@
 
 #include "lastbit/backends.h"
 #include "lastbit/base.h"
+#include "lastbit/capture.h"
 #include "lastbit/contracts.h"
 #include "lastbit/formats.h"
 #include "lastbit/fragments.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
+#include "lastbit/probe.h"
 #include "lastbit/record.h"
 #include "lastbit/refs.h"
 #include "lastbit/report.h"
 #include "lastbit/run.h"
+#include "lastbit/schedule.h"
 #include "lastbit/units.h"
 
 #endif

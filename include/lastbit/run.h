@@ -84,7 +84,7 @@ lb_status lb_grade_block(const lb_block_options *o, lb_record **out, lb_error *e
 
 /* ---- recordings --------------------------------------------------------------------------------------------------- */
 
-/** Replay a dot/1 recording against the model of its unit, word for word. An unknown unit is SKIP.
+/** Replay a recording (dot/1, gemm/1) against the model of its unit, word for word. An unknown unit is SKIP.
  *  errors LB_E_FILE if it is not a recording, saying why */
 lb_status lb_replay(const char *path, lb_record **out, lb_error *err);
 

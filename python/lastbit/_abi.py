@@ -161,6 +161,14 @@ class lb_dist(IntEnum):
     SPECIAL = 5
 
 
+class lb_capture_kind(IntEnum):
+    DIRECTED = 0
+    DOTS = 1
+    CHAIN = 2
+    TILES = 3
+    GEMM = 4
+
+
 class lb_fragment_operand(IntEnum):
     A = 0
     B = 1
@@ -183,6 +191,58 @@ class lb_run_end(IntEnum):
     FAILED = 1
     CRASHED = 2
     TIMED_OUT = 3
+
+
+class lb_k_order(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+class lb_k_divide(IntEnum):
+    CEIL = 0
+    EVEN = 1
+    DEALT = 2
+
+
+class lb_k_reduce(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+    TREE = 2
+    HALVES = 3
+    SLOTS = 4
+
+
+class lb_k_type(IntEnum):
+    F32 = 0
+    F16 = 1
+    BF16 = 2
+    OUT = 3
+
+
+class lb_k_ragged(IntEnum):
+    LAST = 0
+    FIRST = 1
+
+
+class lb_k_raster(IntEnum):
+    N = 0
+    M = 1
+
+
+class lb_c_place(IntEnum):
+    FIRST = 0
+    LAST = 1
+
+
+class lb_blend(IntEnum):
+    SEPARATE = 0
+    FMA_X = 1
+    FMA_C = 2
+
+
+class lb_activation(IntEnum):
+    NONE = 0
+    RELU = 1
 
 
 class lb_error(Structure):
@@ -393,6 +453,26 @@ class lb_case(Structure):
     ]
 
 
+class lb_capture_options(Structure):
+    _fields_ = [
+        ("device", c_int),
+        ("folder", c_char_p),
+        ("dots", c_size_t),
+        ("seed", c_uint64),
+        ("resume", c_bool),
+        ("command", c_char_p),
+    ]
+
+
+class lb_capture_result(Structure):
+    _fields_ = [
+        ("path", c_char * 4096),
+        ("outputs", c_uint64),
+        ("there", c_bool),
+        ("seconds", c_double),
+    ]
+
+
 class lb_contract(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -591,6 +671,91 @@ class lb_operand(Structure):
     ]
 
 
+class lb_candidate(Structure):
+    _fields_ = [
+        ("terms", c_int),
+        ("frac_bits", c_int),
+        ("align", c_int),
+        ("c_joins", c_int),
+        ("product", c_int),
+        ("round", c_int),
+        ("out_bits", c_int),
+        ("order", c_int),
+        ("floor_exp", c_int),
+        ("zero_products", c_int),
+        ("c_exponent", c_int),
+        ("overflow", c_int),
+        ("underflow", c_int),
+        ("nan", c_int),
+    ]
+
+
+class lb_fit_share(Structure):
+    _fields_ = [
+        ("candidate", lb_candidate),
+        ("words", c_uint64),
+    ]
+
+
+class lb_fit_parameter(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("values", c_void_p),
+        ("count", c_size_t),
+        ("all", c_bool),
+        ("has_next", c_bool),
+        ("next", c_int),
+        ("next_words", c_uint64),
+    ]
+
+
+class lb_fit_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("words", c_uint64),
+    ]
+
+
+class lb_recording_fit(Structure):
+    _fields_ = [
+        ("path", c_char_p),
+        ("unit", c_char_p),
+        ("words", c_uint64),
+        ("tried", c_uint64),
+        ("explain", POINTER(lb_fit_share)),
+        ("explain_count", c_size_t),
+        ("best_other", lb_fit_share),
+        ("parameters", lb_fit_parameter * 14),
+        ("rows", POINTER(lb_fit_named)),
+        ("row_count", c_size_t),
+        ("rules", POINTER(lb_fit_named)),
+        ("rule_count", c_size_t),
+    ]
+
+
+class lb_question(Structure):
+    _fields_ = [
+        ("other", lb_candidate),
+        ("parameter", c_size_t),
+        ("found", c_bool),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("c", c_uint32),
+        ("terms", c_size_t),
+        ("row_code", c_uint32),
+        ("other_code", c_uint32),
+    ]
+
+
+class lb_decision(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("row", lb_candidate),
+        ("questions", POINTER(lb_question)),
+        ("count", c_size_t),
+    ]
+
+
 class lb_run_report(Structure):
     _fields_ = [
         ("end", c_int),
@@ -635,6 +800,84 @@ class lb_block_options(Structure):
         ("contract", POINTER(lb_contract)),
         ("k", c_double),
         ("max_outliers", c_size_t),
+    ]
+
+
+class lb_schedule(Structure):
+    _fields_ = [
+        ("order", c_int),
+        ("tile_k", c_uint),
+        ("split", c_uint),
+        ("stream_k", c_uint),
+        ("tile_m", c_uint),
+        ("tile_n", c_uint),
+        ("raster", c_int),
+        ("divide", c_int),
+        ("ragged", c_int),
+        ("promote", c_uint),
+        ("reduce", c_int),
+        ("partial", c_int),
+        ("sum", c_int),
+        ("c_place", c_int),
+        ("scaled", c_bool),
+        ("alpha", c_double),
+        ("beta", c_double),
+        ("blend", c_int),
+        ("activation", c_int),
+        ("out", POINTER(lb_format)),
+        ("saturate", c_bool),
+        ("bias", POINTER(lb_mat)),
+        ("batch", c_size_t),
+        ("a_step", c_ssize_t),
+        ("b_step", c_ssize_t),
+        ("c_step", c_ssize_t),
+        ("d_step", c_ssize_t),
+        ("bias_step", c_ssize_t),
+    ]
+
+
+class lb_schedule_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fit_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("base", POINTER(lb_schedule)),
+        ("max_found", c_size_t),
+        ("gemm", POINTER(lb_gemm_options)),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_fit_row(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("alike", c_size_t),
+        ("schedule", lb_schedule),
+        ("same", c_uint64),
+        ("compared", c_uint64),
+    ]
+
+
+class lb_fit(Structure):
+    _fields_ = [
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("found", POINTER(lb_fit_row)),
+        ("found_count", c_size_t),
+        ("found_total", c_size_t),
+        ("has_best", c_bool),
+        ("best", lb_fit_row),
+        ("tried", c_uint64),
+        ("elements", c_uint64),
     ]
 
 
@@ -711,6 +954,15 @@ FUNCTIONS = {
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),
+    "lb_capture_open": (c_int, [POINTER(c_void_p), POINTER(lb_capture_options), POINTER(lb_error)]),
+    "lb_capture_close": (None, [c_void_p]),
+    "lb_capture_device": (c_char_p, [c_void_p]),
+    "lb_capture_can": (c_int, [c_void_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_capture_kind_name": (c_char_p, [c_int]),
+    "lb_capture_kind_text": (c_char_p, [c_int]),
+    "lb_capture_unit": (c_int, [c_void_p, POINTER(lb_unit), c_int, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_request": (c_int, [c_void_p, c_char_p, POINTER(lb_capture_result), POINTER(lb_error)]),
+    "lb_capture_ptx": (c_int, [POINTER(lb_unit), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_row": (POINTER(lb_contract), [c_size_t]),
     "lb_contract_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_floor": (c_double, [POINTER(lb_contract), c_double, c_double]),
@@ -741,12 +993,27 @@ FUNCTIONS = {
     "lb_file_tensor": (POINTER(lb_tensor), [c_void_p, c_size_t]),
     "lb_file_find": (POINTER(lb_tensor), [c_void_p, c_char_p]),
     "lb_file_metadata": (c_char_p, [c_void_p, c_char_p]),
+    "lb_file_metadata_key": (c_char_p, [c_void_p, c_size_t]),
     "lb_file_path": (c_char_p, [c_void_p]),
     "lb_safetensors_write": (c_int, [c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
     "lb_npy_write": (c_int, [c_char_p, POINTER(lb_tensor), POINTER(lb_error)]),
+    "lb_safetensors_begin": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_tensor), c_size_t, POINTER(c_void_p), c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_put": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_safetensors_end": (c_int, [c_void_p, c_bool, POINTER(lb_error)]),
     "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_operand_close": (None, [POINTER(lb_operand)]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_candidate_name": (c_char_p, [c_size_t]),
+    "lb_candidate_what": (c_char_p, [c_size_t]),
+    "lb_candidate_get": (c_int, [POINTER(lb_candidate), c_size_t]),
+    "lb_candidate_value_text": (None, [c_size_t, c_int, c_void_p]),
+    "lb_candidate_of": (c_int, [POINTER(lb_unit), POINTER(lb_candidate), POINTER(lb_error)]),
+    "lb_candidate_dot": (c_int, [POINTER(lb_candidate), POINTER(lb_unit), c_void_p, c_void_p, c_size_t, c_uint32, c_void_p, POINTER(lb_error)]),
+    "lb_fit_recording": (c_int, [c_char_p, c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_recording_fit_close": (None, [POINTER(lb_recording_fit)]),
+    "lb_decide": (c_int, [POINTER(lb_unit), c_uint64, c_uint64, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_decision_close": (None, [POINTER(lb_decision)]),
+    "lb_decision_write": (c_int, [POINTER(lb_decision), c_char_p, POINTER(lb_error)]),
     "lb_report_text": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_brief": (c_int, [POINTER(lb_record), c_bool, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
@@ -760,6 +1027,14 @@ FUNCTIONS = {
     "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
     "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
     "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
+    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
+    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
+    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
+    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
+    "lb_fit_close": (None, [POINTER(lb_fit)]),
+    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
 }
 
 

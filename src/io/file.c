@@ -228,6 +228,10 @@ const lb_tensor *lb_file_find(const lb_file *f, const char *name) {
     return NULL;
 }
 
+const char *lb_file_metadata_key(const lb_file *f, size_t i) {
+    return i < f->metadata_count ? f->metadata[i].key : NULL;
+}
+
 const char *lb_file_metadata(const lb_file *f, const char *key) {
     for (size_t i = 0; i < f->metadata_count; i++)
         if (strcmp(f->metadata[i].key, key) == 0) return f->metadata[i].value;

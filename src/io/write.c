@@ -105,15 +105,20 @@ static const lb_tensor **by_width(const lb_tensor *tensors, size_t count) {
     return ordered;
 }
 
-static lb_status write_safetensors(const char *path, const char *header, const lb_tensor *const *tensors, size_t count, lb_error *err) {
-    const size_t text = strlen(header), length = (text + 7) / 8 * 8; /* the data begins at a multiple of eight */
+/* Everything before the data, which begin at a multiple of eight. */
+static void put_header(writer *w, const char *header) {
+    const size_t text = strlen(header), length = (text + 7) / 8 * 8;
     unsigned char little[8];
-    writer w;
     for (int i = 0; i < 8; i++) little[i] = (unsigned char)((uint64_t)length >> 8 * i);
+    put(w, little, sizeof little);
+    put(w, header, text);
+    put(w, "       ", length - text);
+}
+
+static lb_status write_safetensors(const char *path, const char *header, const lb_tensor *const *tensors, size_t count, lb_error *err) {
+    writer w;
     LB_TRY(begin(&w, path, err));
-    put(&w, little, sizeof little);
-    put(&w, header, text);
-    put(&w, "       ", length - text);
+    put_header(&w, header);
     for (size_t i = 0; i < count; i++) put(&w, tensors[i]->data, tensors[i]->bytes);
     return finish(&w, err);
 }
@@ -128,6 +133,73 @@ lb_status lb_safetensors_write(const char *path, const lb_tensor *tensors, size_
     if (s == LB_OK) s = write_safetensors(path, header, ordered, count, err);
     free(header);
     free(ordered);
+    return s;
+}
+
+/* ---- safetensors in pieces ------------------------------------------------------------------------------------------------ */
+
+struct lb_writer {
+    writer w;
+    char *path;
+    size_t count, total; /* total: bytes of the whole file */
+    struct piece {
+        size_t at, bytes; /* in the file */
+    } tensors[];
+};
+
+static lb_status begin_pieces(lb_writer *p, const char *header, const lb_tensor *const *ordered, const lb_tensor *tensors, lb_error *err) {
+    size_t at = 8 + (strlen(header) + 7) / 8 * 8;
+    for (size_t i = 0; i < p->count; i++) {
+        p->tensors[ordered[i] - tensors] = (struct piece){at, ordered[i]->bytes};
+        at += ordered[i]->bytes;
+    }
+    p->total = at;
+    LB_TRY(begin(&p->w, p->path, err));
+    put_header(&p->w, header);
+    return LB_OK;
+}
+
+lb_status lb_safetensors_begin(lb_writer **out, const char *path, const lb_tensor *tensors, size_t count, const char *const *metadata,
+                               size_t metadata_count, lb_error *err) {
+    char *header = NULL;
+    *out = NULL;
+    for (size_t i = 0; i < count; i++) LB_TRY(check_tensor(path, &tensors[i], err));
+    const lb_tensor **ordered = by_width(tensors, count);
+    lb_writer *p = calloc(1, sizeof *p + count * sizeof p->tensors[0]);
+    if (p) p->path = strdup(path), p->count = count;
+    lb_status s = ordered && p && p->path ? LB_OK : lb_fail(err, LB_E_MEMORY, path, "no memory for %zu tensors", count);
+    if (s == LB_OK) s = header_of(path, ordered, count, metadata, metadata_count, &header, err);
+    if (s == LB_OK) s = begin_pieces(p, header, ordered, tensors, err);
+    if (s == LB_OK)
+        *out = p;
+    else if (p)
+        free(p->path), free(p);
+    free(header);
+    free(ordered);
+    return s;
+}
+
+lb_status lb_safetensors_put(lb_writer *p, size_t tensor, size_t offset, const void *bytes, size_t count, lb_error *err) {
+    if (tensor >= p->count || offset > p->tensors[tensor].bytes || count > p->tensors[tensor].bytes - offset)
+        return lb_fail(err, LB_E_ARG, p->path, "%zu bytes at %zu are not in tensor %zu", count, offset, tensor);
+    if (!p->w.why && fseeko(p->w.out, (off_t)(p->tensors[tensor].at + offset), SEEK_SET) != 0) p->w.why = errno;
+    put(&p->w, bytes, count);
+    return p->w.why ? lb_fail(err, LB_E_FILE, p->path, "cannot be written: %s", strerror(p->w.why)) : LB_OK;
+}
+
+lb_status lb_safetensors_end(lb_writer *p, bool keep, lb_error *err) {
+    lb_status s = LB_OK;
+    if (!p) return LB_OK;
+    if (keep) {
+        if (!p->w.why && (fflush(p->w.out) != 0 || ftruncate(fileno(p->w.out), (off_t)p->total) != 0)) p->w.why = errno;
+        s = finish(&p->w, err);
+    } else {
+        fclose(p->w.out);
+        unlink(p->w.temporary);
+        free(p->w.temporary);
+    }
+    free(p->path);
+    free(p);
     return s;
 }
 

@@ -4,79 +4,18 @@
 #include "base/try.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
+#include "run/recording.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One dot/1 recording: n dot products of length k. */
-typedef struct dots {
-    lb_unit unit;
-    size_t n, k;
-    lb_operand a, b, c, d; /* [n][k], [n][k], [1][n], [1][n] */
-    void *model;           /* [n] codes of d */
-} dots;
-
-static void dots_close(dots *x) {
-    lb_operand_close(&x->a);
-    lb_operand_close(&x->b);
-    lb_operand_close(&x->c);
-    lb_operand_close(&x->d);
-    free(x->model);
-}
-
-static lb_status metadata(const lb_file *f, const char *key, const char **out, lb_error *err) {
-    *out = lb_file_metadata(f, key);
-    return *out ? LB_OK : lb_fail(err, LB_E_FILE, lb_file_path(f), "not a recording: __metadata__ has no \"%s\"", key);
-}
-
-/* Tensor `name` as codes of the format that the metadata names, which must be the unit's. */
-static lb_status load(lb_operand *out, const lb_file *f, const char *name, lb_format_id want, lb_error *err) {
-    char key[16], spec[4096];
-    const char *format_name;
-    snprintf(key, sizeof key, "%s_format", name);
-    LB_TRY(metadata(f, key, &format_name, err));
-    const lb_format *format;
-    LB_TRY(lb_format_get(format_name, &format, err));
-    if (format->id != want)
-        return lb_fail(err, LB_E_FILE, lb_file_path(f), "%s is %s, but the unit's %s is %s", key, format->name, name,
-                       lb_format_row(want)->name);
-    if (snprintf(spec, sizeof spec, "%s:%s", lb_file_path(f), name) >= (int)sizeof spec)
-        return lb_fail(err, LB_E_FILE, lb_file_path(f), "path too long");
-    return lb_operand_open(out, spec, format, NULL, err);
-}
-
-static lb_status load_dots(dots *x, const lb_file *f, lb_error *err) {
-    LB_TRY(load(&x->a, f, "a", x->unit.a, err));
-    LB_TRY(load(&x->b, f, "b", x->unit.b, err));
-    LB_TRY(load(&x->c, f, "c", x->unit.c, err));
-    LB_TRY(load(&x->d, f, "d", x->unit.d, err));
-    x->n = x->a.mat.rows;
-    x->k = x->a.mat.cols;
-    const bool fits = x->b.mat.rows == x->n && x->b.mat.cols == x->k && x->c.mat.rows == 1 && x->c.mat.cols == x->n && x->d.mat.rows == 1 &&
-                      x->d.mat.cols == x->n;
-    if (!fits)
-        return lb_fail(err, LB_E_FILE, lb_file_path(f), "a is %zux%zu: b must be the same, c and d of %zu elements", x->n, x->k, x->n);
-    x->model = malloc((x->n + 1) * (size_t)x->d.mat.format->bytes);
-    return x->model ? LB_OK : lb_fail(err, LB_E_MEMORY, lb_file_path(f), "no memory for %zu dots", x->n);
-}
-
-/* What the model gives for dot i: K steps of the unit, chained through c. */
-static lb_status model_dot(const dots *x, size_t i, uint32_t *d, lb_error *err) {
-    enum { MAX_K = 256 };
-    uint32_t a[MAX_K], b[MAX_K], acc = (uint32_t)lb_mat_code(&x->c.mat, 0, i);
-    for (size_t k = 0; k < x->k; k += x->unit.k) {
-        const size_t count = x->k - k < x->unit.k ? x->k - k : x->unit.k;
-        for (size_t p = 0; p < count; p++) {
-            a[p] = (uint32_t)lb_mat_code(&x->a.mat, i, k + p);
-            b[p] = (uint32_t)lb_mat_code(&x->b.mat, i, k + p);
-        }
-        LB_TRY(lb_unit_dot(&x->unit, a, b, count, acc, &acc, err));
-    }
-    *d = acc;
-    return LB_OK;
-}
+/* A recording, and what the model gives for it. */
+typedef struct replayed {
+    lb_recording r;
+    void *model; /* codes of d, as many as there are outputs */
+} replayed;
 
 /* ---- what is not exercised ----------------------------------------------------------------------------------------- */
 
@@ -117,7 +56,7 @@ static unsigned class_bits(lb_class c) {
     return c == LB_NAN ? SAW_NAN : c == LB_INF ? SAW_INF : 0;
 }
 
-static unsigned seen_in(const dots *x, size_t i) {
+static unsigned seen_in(const lb_recording *x, size_t i) {
     const lb_mat *c = &x->c.mat, *d = &x->d.mat;
     const uint64_t cc = lb_mat_code(c, 0, i), dc = lb_mat_code(d, 0, i);
     const lb_class c_class = lb_code_class(c->format, cc), d_class = lb_code_class(d->format, dc);
@@ -135,7 +74,7 @@ static unsigned seen_in(const dots *x, size_t i) {
     return seen;
 }
 
-static void describe_coverage(lb_record *r, const dots *x) {
+static void describe_coverage(lb_record *r, const lb_recording *x) {
     unsigned seen = x->k > (size_t)x->unit.terms ? SAW_CHAIN : 0;
     for (size_t i = 0; i < x->n; i++) seen |= seen_in(x, i);
     lb_text t = {0};
@@ -153,49 +92,70 @@ static void describe_coverage(lb_record *r, const dots *x) {
 
 /* ---- the replay ---------------------------------------------------------------------------------------------------- */
 
-static lb_status replay_dots(lb_record *r, dots *x, const lb_file *f, lb_error *err) {
-    LB_TRY(load_dots(x, f, err));
-    lb_record_text(&r->case_string, "op=dot unit=%s n=%zu k=%zu recording=%s", x->unit.name, x->n, x->k, lb_file_path(f));
-    const double start = lb_seconds();
-    lb_mat model = lb_mat_of(x->d.mat.format, x->model, 1, x->n);
+/* Each dot is a product of one element, in K steps of the unit, chained through c. */
+static lb_status model_dots(const lb_recording *x, lb_mat *model, lb_error *err) {
     for (size_t i = 0; i < x->n; i++) {
-        uint32_t d;
-        LB_TRY(model_dot(x, i, &d, err));
-        lb_store_code(lb_mat_at(&model, 0, i), model.format->bytes, d);
+        const lb_mat a = lb_mat_of(x->a.mat.format, lb_mat_at(&x->a.mat, i, 0), 1, x->k);
+        const lb_mat b = lb_mat_of(x->b.mat.format, lb_mat_at(&x->b.mat, i, 0), x->k, 1);
+        const lb_mat c = lb_mat_of(x->c.mat.format, lb_mat_at(&x->c.mat, 0, i), 1, 1);
+        lb_mat d = lb_mat_of(model->format, lb_mat_at(model, 0, i), 1, 1);
+        LB_TRY(lb_unit_gemm(&x->unit, &a, &b, &c, &d, err));
     }
+    return LB_OK;
+}
+
+static lb_status replay_words(lb_record *r, replayed *x, const lb_file *f, lb_error *err) {
+    LB_TRY(lb_recording_load(&x->r, f, true, err));
+    const lb_mat *d = &x->r.d.mat;
+    x->model = malloc((x->r.n + 1) * (size_t)d->format->bytes);
+    if (!x->model) return lb_fail(err, LB_E_MEMORY, lb_file_path(f), "no memory for %zu words", x->r.n);
+    if (x->r.gemm)
+        lb_record_text(&r->case_string, "op=matmul unit=%s m=%zu n=%zu k=%zu recording=%s", x->r.unit.name, d->rows, d->cols, x->r.k,
+                       lb_file_path(f));
+    else
+        lb_record_text(&r->case_string, "op=dot unit=%s n=%zu k=%zu recording=%s", x->r.unit.name, x->r.n, x->r.k, lb_file_path(f));
+    const double start = lb_seconds();
+    lb_mat model = lb_mat_of(d->format, x->model, d->rows, d->cols);
+    if (x->r.gemm)
+        LB_TRY(lb_unit_gemm(&x->r.unit, &x->r.a.mat, &x->r.b.mat, &x->r.c.mat, &model, err));
+    else
+        LB_TRY(model_dots(&x->r, &model, err));
     r->seconds_model = lb_seconds() - start;
-    const lb_grade_input in = {.actual = x->d.mat, .reference = model, .exact = &model, .k = (double)x->k};
+    const lb_grade_input in = {.actual = *d, .reference = model, .exact = &model, .k = (double)x->r.k};
     LB_TRY(lb_grade(&in, r, err));
-    describe_coverage(r, x);
+    if (x->r.gemm)
+        lb_record_text(&r->coverage, "all");
+    else
+        describe_coverage(r, &x->r);
     return LB_OK;
 }
 
 static lb_status replay(lb_record *r, const lb_file *f, lb_error *err) {
-    const char *kind, *unit_name;
-    LB_TRY(metadata(f, "lastbit.recording", &kind, err));
+    const char *unit_name, *op;
+    replayed x = {0};
+    LB_TRY(lb_recording_kind(f, &x.r.gemm, err));
     lb_record_text(&r->on, "recording:%s", lb_file_path(f));
-    if (strcmp(kind, "dot/1") != 0)
-        return lb_fail(err, LB_E_FILE, lb_file_path(f), "recording of kind \"%s\"; this version replays dot/1", kind);
-    LB_TRY(metadata(f, "unit", &unit_name, err));
-    lb_record_text(&r->op, "dot");
-    lb_record_text(&r->case_string, "op=dot unit=%s recording=%s", unit_name, lb_file_path(f));
+    LB_TRY(lb_recording_text(f, "unit", &unit_name, err));
+    op = x.r.gemm ? "matmul" : "dot";
+    lb_record_text(&r->op, "%s", op);
+    lb_record_text(&r->case_string, "op=%s unit=%s recording=%s", op, unit_name, lb_file_path(f));
     const char *device = lb_file_metadata(f, "device");
     if (device) lb_record_text(&r->environment, "%s; recorded on %s", r->environment, device);
-    dots x = {0};
     lb_error why = {0};
-    if (lb_unit_find(unit_name, &x.unit, &why) != LB_OK) {
+    if (lb_unit_find(unit_name, &x.r.unit, &why) != LB_OK) {
         r->verdict = LB_SKIP;
         lb_record_text(&r->reason, "unit %s is not modelled: %s", unit_name, why.message);
         return LB_OK;
     }
-    lb_describe_unit(r, &x.unit);
-    if (x.unit.path == LB_PATH_NONE) {
+    lb_describe_unit(r, &x.r.unit);
+    if (x.r.unit.path == LB_PATH_NONE) {
         r->verdict = LB_SKIP;
-        lb_record_text(&r->reason, "unit %s is open: %s", unit_name, x.unit.note);
+        lb_record_text(&r->reason, "unit %s is open: %s", unit_name, x.r.unit.note);
         return LB_OK;
     }
-    const lb_status s = replay_dots(r, &x, f, err);
-    dots_close(&x);
+    const lb_status s = replay_words(r, &x, f, err);
+    lb_recording_close(&x.r);
+    free(x.model);
     return s;
 }
 

@@ -69,8 +69,13 @@ static bool parse_shape(const char *word, query *q) {
     return sscanf(word, "m%4un%4uk%4u%n", &q->m, &q->n, &q->k, &end) == 3 && word[end] == 0;
 }
 
+/* "scale_vec::4x", or "4x" as rows have it. */
 static bool parse_scale_vec(const char *word, query *q) {
     int end = 0;
+    if (strcmp(word, "4x") == 0) {
+        q->scale_vec = 4;
+        return true;
+    }
     return sscanf(word, "scale_vec::%1ux%n", &q->scale_vec, &end) == 1 && end && word[end] == 0;
 }
 

@@ -126,7 +126,7 @@ expect $LINENO 0 out '^\{"schema":"lastbit.result/1",.*"verdict":"PASS"' check f
 grep -q '<testsuite name="lastbit" tests="1" failures="0"' junit.xml || { echo "FAIL: no JUnit" && failed=$((failed + 1)); }
 expect $LINENO 0 out '^PASS' check f16/A.npy f16/B.npy --actual f16/D.npy --unit $unit --brief
 [[ $(wc -l <out) -eq 3 ]] || { echo "FAIL: --brief is not brief" && failed=$((failed + 1)); }
-for list in units formats contracts backends; do
+for list in units formats contracts schedules backends; do
     expect $LINENO 0 out 'name' $list
     expect $LINENO 0 out '^\[' $list --json
     expect $LINENO 0 out '^\| name' $list --markdown
@@ -134,7 +134,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma replay gen judge fragment units formats contracts backends; do
+for command in check grade gemm mma fit-schedule replay capture fit decide gen judge fragment units formats contracts schedules backends bench; do
     expect $LINENO 0 out '--help' $command --help
 done
 
@@ -182,6 +182,58 @@ awk '{print $0, "0"}' lines >zero_answers
 expect $LINENO 1 out '^FAIL op=dot' judge dot:$unit zero_answers --count 5
 expect $LINENO 2 err 'line 1' judge dot:$unit lines --count 5
 expect $LINENO 3 out 'nothing was compared' judge dot:$unit /dev/null --count 5
+
+# ---- schedules
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --schedule split-k=3 -o f16/split.npy
+expect $LINENO 1 out '^FAIL' check f16/A.npy f16/B.npy --actual f16/split.npy --unit $unit
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --schedule plain -o f16/plain.npy
+cmp -s f16/plain.npy f16/D.npy || { echo "FAIL: --schedule plain is not plain" && failed=$((failed + 1)); }
+expect $LINENO 0 out '^  it (is|may be) +sm_[0-9]+/mma\S+  split-k=3$' fit-schedule f16/A.npy f16/B.npy f16/split.npy
+expect $LINENO 0 out '^PASS op=fit-schedule .*found=[1-9]' fit-schedule $unit f16/A.npy f16/B.npy f16/D.npy
+expect $LINENO 0 out '"verdict":"PASS".*"found":\[\{"unit":"sm_[^"]*","units":\[.*"schedule":"split-k=3"' fit-schedule f16/A.npy f16/B.npy f16/split.npy --json
+expect $LINENO 1 out '^FAIL .*found=0$' fit-schedule sm_90/mma.m16n8k16.f32.f16.f16.f32 f16/A.npy f16/B.npy f16/split.npy
+expect $LINENO 1 out '^  best .* of 960 elements' fit-schedule sm_90/mma.m16n8k16.f32.f16.f16.f32 f16/A.npy f16/B.npy f16/split.npy
+"$lastbit" gen matmul --in f16 --shape 40x24x100 --dist integer --as npy -o easy >/dev/null
+"$lastbit" gemm $unit easy/A.npy easy/B.npy -o easy/D.npy
+expect $LINENO 3 out '^UNPROVEN .*|every unit and every division' fit-schedule easy/A.npy easy/B.npy easy/D.npy
+expect $LINENO 3 out 'all zeros' fit-schedule zeros.bin zeros.bin zeros.bin --in bf16 --shape 8x8x16 --out f32
+expect $LINENO 2 err 'the nearest is sm_80' fit-schedule sm_80/mma.m16n8k16.f32.f16.f61.f32 f16/A.npy f16/B.npy f16/D.npy
+expect $LINENO 2 err 'do not make one product' fit-schedule f16/B.npy f16/A.npy f16/D.npy
+expect $LINENO 2 err 'it takes \[UNIT\]' fit-schedule f16/A.npy f16/B.npy
+expect $LINENO 2 err 'did you mean split-k' gemm $unit f16/A.npy f16/B.npy --schedule spilt-k=4
+expect $LINENO 2 err 'did you mean deepgemm-promote-128' gemm $unit f16/A.npy f16/B.npy --schedule deepgemm-promote-12
+expect $LINENO 2 err 'no bits of its own' gemm $unit f16/A.npy f16/B.npy --schedule act=gelu
+expect $LINENO 2 err 'unknown option --schedule' mma $unit f16/A.npy f16/B.npy --schedule plain
+python3 - <<'P' # biases of 24 columns, of 40 rows, of neither
+import struct
+for name, shape in (("bias", (24,)), ("rows", (40, 1)), ("neither", (5,))):
+    count = shape[0]
+    header = ("{'descr': '<f4', 'fortran_order': False, 'shape': %r, }" % (shape,)).ljust(117) + "\n"
+    open(name + ".npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<%df" % count, *range(count)))
+P
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --bias bias.npy --schedule split-k=2,act=relu -o f16/bias.safetensors
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --bias rows.npy --out bf16 -o f16/rows.safetensors
+expect $LINENO 2 err 'a bias of D' gemm $unit f16/A.npy f16/B.npy --bias neither.npy
+expect $LINENO 0 out '^  (it is|it may be|or) .*split-k=2,act=relu' fit-schedule $unit f16/A.npy f16/B.npy f16/bias.safetensors --bias bias.npy --schedule act=relu
+expect $LINENO 0 out '^  next +lastbit fit-schedule f16/A.npy f16/B.npy f16/D.npy: ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract m16-tc
+expect $LINENO 0 out '^PASS' check f16/A.npy f16/B.npy --actual f16/D.npy --contract m16-tc --unit $unit
+grep -q fit-schedule out && { echo "FAIL: with --unit nothing is offered" && failed=$((failed + 1)); }
+
+# ---- bench: the shape of its JSON
+expect $LINENO 0 out '^\{"rows":\[\{"unit":"sm_80' bench gemm --size 64 --reps 1 --units sm_80/mma.m16n8k16.f32 --json
+python3 - out <<'P' || { echo "FAIL: bench --json" && failed=$((failed + 1)); }
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert len(rows) == len({r["unit"] for r in rows}) == 2, rows
+for r in rows:
+    assert r["dense"] is True and isinstance(r["path"], str) and r["gmac_s"] > 0, r
+    both = r["sgemm_gmac_s"], r["speed_vs_sgemm"]
+    assert both == (None, None) or abs(r["gmac_s"] / both[0] - both[1]) < 1e-3 * both[1], r
+P
+expect $LINENO 0 out 'engine +[0-9.]+' bench gemm --size 32 --reps 1 --units sm_80/mma.m16n8k16.f32.f16 --paths
+expect $LINENO 2 err 'no unit that runs' bench gemm --units zzz --size 16
+expect $LINENO 2 err 'say what' bench
+expect $LINENO 2 err 'did you mean mmasim' bench gemm --size 16 --reps 1 --units sm_80/mma.m16n8k16.f32.f16 --against mmasin
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed -eq 0 ]]

@@ -1,0 +1,1349 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Written by bindings/rust/gen_sys from include/lastbit: change the headers and run it.
+
+use core::ffi::c_void;
+use std::os::raw::{c_char, c_int, c_uint};
+
+pub const LB_VERSION_MAJOR: i32 = 0;
+pub const LB_VERSION_MINOR: i32 = 1;
+pub const LB_VERSION_PATCH: i32 = 0;
+pub const LB_VERSION: &str = "0.1.0";
+pub const LB_M16_MAX_ULP: i32 = 2;
+pub const LB_F32_UNIT_ROUNDOFF: f64 = 5.960464477539063e-08;
+pub const LB_M16_FLOOR_MARGIN: f64 = 8.0;
+pub const LB_M16_SIGN_FLIP_BAND: f64 = 0.05;
+pub const LB_M16_REL_RMS_GATE: f64 = 0.001;
+pub const LB_M16_OLD_FLOOR: f64 = 9.5367431640625e-07;
+pub const LB_MAX_RANK: i32 = 8;
+pub const LB_RECORD_SCHEMA: &str = "lastbit.result/1";
+pub const LB_NO_FLOOR: i32 = -100000;
+
+pub type lb_status = c_uint;
+pub const LB_OK: lb_status = 0;
+pub const LB_E_ARG: lb_status = 1;
+pub const LB_E_SHAPE: lb_status = 2;
+pub const LB_E_FORMAT: lb_status = 3;
+pub const LB_E_NAME: lb_status = 4;
+pub const LB_E_FILE: lb_status = 5;
+pub const LB_E_UNAVAILABLE: lb_status = 6;
+pub const LB_E_DEVICE: lb_status = 7;
+pub const LB_E_TIMEOUT: lb_status = 8;
+pub const LB_E_MEMORY: lb_status = 9;
+pub const LB_STATUS_COUNT: lb_status = 10;
+
+pub type lb_format_id = c_uint;
+pub const LB_F64: lb_format_id = 0;
+pub const LB_F32: lb_format_id = 1;
+pub const LB_TF32: lb_format_id = 2;
+pub const LB_F16: lb_format_id = 3;
+pub const LB_BF16: lb_format_id = 4;
+pub const LB_E4M3: lb_format_id = 5;
+pub const LB_E5M2: lb_format_id = 6;
+pub const LB_E4M3_IEEE: lb_format_id = 7;
+pub const LB_E3M4: lb_format_id = 8;
+pub const LB_E4M3FNUZ: lb_format_id = 9;
+pub const LB_E5M2FNUZ: lb_format_id = 10;
+pub const LB_E4M3B11FNUZ: lb_format_id = 11;
+pub const LB_E8M0: lb_format_id = 12;
+pub const LB_UE4M3: lb_format_id = 13;
+pub const LB_E3M2: lb_format_id = 14;
+pub const LB_E2M3: lb_format_id = 15;
+pub const LB_E2M1: lb_format_id = 16;
+pub const LB_I8: lb_format_id = 17;
+pub const LB_U8: lb_format_id = 18;
+pub const LB_I4: lb_format_id = 19;
+pub const LB_U4: lb_format_id = 20;
+pub const LB_B1: lb_format_id = 21;
+pub const LB_MXI8: lb_format_id = 22;
+pub const LB_I32: lb_format_id = 23;
+pub const LB_FORMAT_COUNT: lb_format_id = 24;
+
+pub type lb_special = c_uint;
+pub const LB_SPECIAL_IEEE: lb_special = 0;
+pub const LB_SPECIAL_NAN_TOP: lb_special = 1;
+pub const LB_SPECIAL_FNUZ: lb_special = 2;
+pub const LB_SPECIAL_NONE: lb_special = 3;
+pub const LB_SPECIAL_E8M0: lb_special = 4;
+pub const LB_SPECIAL_INT: lb_special = 5;
+
+pub type lb_class = c_uint;
+pub const LB_ZERO: lb_class = 0;
+pub const LB_FINITE: lb_class = 1;
+pub const LB_INF: lb_class = 2;
+pub const LB_NAN: lb_class = 3;
+
+pub type lb_rounding = c_uint;
+pub const LB_RNE: lb_rounding = 0;
+pub const LB_RNA: lb_rounding = 1;
+pub const LB_RNZ: lb_rounding = 2;
+pub const LB_RNO: lb_rounding = 3;
+pub const LB_RZ: lb_rounding = 4;
+pub const LB_RU: lb_rounding = 5;
+pub const LB_RD: lb_rounding = 6;
+pub const LB_RAZ: lb_rounding = 7;
+pub const LB_ODD: lb_rounding = 8;
+pub const LB_SR: lb_rounding = 9;
+pub const LB_ROUNDING_COUNT: lb_rounding = 10;
+
+pub type lb_overflow = c_uint;
+pub const LB_OVERFLOW_IEEE: lb_overflow = 0;
+pub const LB_OVERFLOW_INF: lb_overflow = 1;
+pub const LB_OVERFLOW_SATURATE: lb_overflow = 2;
+pub const LB_OVERFLOW_SATURATE_PROPAGATE: lb_overflow = 3;
+pub const LB_OVERFLOW_NAN: lb_overflow = 4;
+pub const LB_OVERFLOW_WRAP: lb_overflow = 5;
+pub const LB_OVERFLOW_COUNT: lb_overflow = 6;
+
+pub type lb_flush = c_uint;
+pub const LB_FLUSH_NONE: lb_flush = 0;
+pub const LB_FLUSH_KEEP_SIGN: lb_flush = 1;
+pub const LB_FLUSH_TO_POSITIVE: lb_flush = 2;
+pub const LB_INEXACT: c_uint = 1;
+pub const LB_UNDERFLOW: c_uint = 2;
+pub const LB_OVERFLOWED: c_uint = 4;
+pub const LB_INVALID: c_uint = 8;
+
+pub type lb_scale_rule = c_uint;
+pub const LB_SCALE_FLOOR: lb_scale_rule = 0;
+pub const LB_SCALE_CEIL: lb_scale_rule = 1;
+pub const LB_SCALE_EVEN: lb_scale_rule = 2;
+pub const LB_SCALE_AMAX: lb_scale_rule = 3;
+
+pub type lb_verdict = c_uint;
+pub const LB_PASS: lb_verdict = 0;
+pub const LB_FAIL: lb_verdict = 1;
+pub const LB_UNPROVEN: lb_verdict = 2;
+pub const LB_SKIP: lb_verdict = 3;
+pub const LB_VERDICT_COUNT: lb_verdict = 4;
+
+pub type lb_evidence = c_uint;
+pub const LB_EVIDENCE_OPEN: lb_evidence = 0;
+pub const LB_EVIDENCE_INFERRED: lb_evidence = 1;
+pub const LB_EVIDENCE_STATED: lb_evidence = 2;
+pub const LB_EVIDENCE_RECORDED: lb_evidence = 3;
+pub const LB_EVIDENCE_COUNT: lb_evidence = 4;
+
+pub type lb_unit_path = c_uint;
+pub const LB_PATH_NONE: lb_unit_path = 0;
+pub const LB_PATH_TRUNCATED: lb_unit_path = 1;
+pub const LB_PATH_TWO_HALVES: lb_unit_path = 2;
+pub const LB_PATH_FMA_CHAIN: lb_unit_path = 3;
+pub const LB_PATH_EXACT: lb_unit_path = 4;
+pub const LB_PATH_PAIRWISE: lb_unit_path = 5;
+pub const LB_PATH_LATE_C: lb_unit_path = 6;
+pub const LB_PATH_LATE_C_SPLIT: lb_unit_path = 7;
+pub const LB_PATH_BLOCK_SCALED: lb_unit_path = 8;
+pub const LB_PATH_SPARSE: lb_unit_path = 9;
+pub const LB_PATH_INTEGER: lb_unit_path = 10;
+pub const LB_PATH_XOR_POPC: lb_unit_path = 11;
+pub const LB_PATH_AND_POPC: lb_unit_path = 12;
+pub const LB_PATH_ODD_FIRST: lb_unit_path = 13;
+pub const LB_PATH_TWO_CHAINS: lb_unit_path = 14;
+pub const LB_PATH_PAIR_ODD: lb_unit_path = 15;
+pub const LB_PATH_PAIR_FUSED: lb_unit_path = 16;
+pub const LB_PATH_COUNT: lb_unit_path = 17;
+
+pub type lb_unit_round = c_uint;
+pub const LB_UNIT_RZ_F32: lb_unit_round = 0;
+pub const LB_UNIT_RZ_E8M13: lb_unit_round = 1;
+pub const LB_UNIT_RNE_F16: lb_unit_round = 2;
+pub const LB_UNIT_RNE_F32: lb_unit_round = 3;
+pub const LB_UNIT_RNE_F64: lb_unit_round = 4;
+pub const LB_UNIT_ODD_F32: lb_unit_round = 5;
+pub const LB_UNIT_WRAP_I32: lb_unit_round = 6;
+pub const LB_UNIT_SATURATE_I32: lb_unit_round = 7;
+pub const LB_UNIT_ROUND_COUNT: lb_unit_round = 8;
+
+pub type lb_reference_mode = c_uint;
+pub const LB_REFERENCE_AUTO: lb_reference_mode = 0;
+pub const LB_REFERENCE_F64: lb_reference_mode = 1;
+pub const LB_REFERENCE_EXACT: lb_reference_mode = 2;
+
+pub type lb_dist = c_uint;
+pub const LB_DIST_UNIFORM: lb_dist = 0;
+pub const LB_DIST_NORMAL: lb_dist = 1;
+pub const LB_DIST_INTEGER: lb_dist = 2;
+pub const LB_DIST_WIDE: lb_dist = 3;
+pub const LB_DIST_BITS: lb_dist = 4;
+pub const LB_DIST_SPECIAL: lb_dist = 5;
+pub const LB_DIST_COUNT: lb_dist = 6;
+
+pub type lb_capture_kind = c_uint;
+pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
+pub const LB_CAPTURE_DOTS: lb_capture_kind = 1;
+pub const LB_CAPTURE_CHAIN: lb_capture_kind = 2;
+pub const LB_CAPTURE_TILES: lb_capture_kind = 3;
+pub const LB_CAPTURE_GEMM: lb_capture_kind = 4;
+pub const LB_CAPTURE_KIND_COUNT: lb_capture_kind = 5;
+
+pub type lb_fragment_operand = c_uint;
+pub const LB_FRAGMENT_A: lb_fragment_operand = 0;
+pub const LB_FRAGMENT_B: lb_fragment_operand = 1;
+pub const LB_FRAGMENT_C: lb_fragment_operand = 2;
+pub const LB_FRAGMENT_D: lb_fragment_operand = 3;
+pub const LB_FRAGMENT_METADATA: lb_fragment_operand = 4;
+pub const LB_FRAGMENT_SCALE_A: lb_fragment_operand = 5;
+pub const LB_FRAGMENT_SCALE_B: lb_fragment_operand = 6;
+pub const LB_FRAGMENT_OPERAND_COUNT: lb_fragment_operand = 7;
+
+pub type lb_axis = c_uint;
+pub const LB_AXIS_ROW: lb_axis = 0;
+pub const LB_AXIS_COL: lb_axis = 1;
+pub const LB_AXIS_MATRIX: lb_axis = 2;
+pub const LB_AXIS_CHOSEN: lb_axis = 3;
+pub const LB_FRAGMENT_DIGITS: c_uint = 4;
+pub const LB_CANDIDATE_terms: c_uint = 0;
+pub const LB_CANDIDATE_frac_bits: c_uint = 1;
+pub const LB_CANDIDATE_align: c_uint = 2;
+pub const LB_CANDIDATE_c_joins: c_uint = 3;
+pub const LB_CANDIDATE_product: c_uint = 4;
+pub const LB_CANDIDATE_round: c_uint = 5;
+pub const LB_CANDIDATE_out_bits: c_uint = 6;
+pub const LB_CANDIDATE_order: c_uint = 7;
+pub const LB_CANDIDATE_floor_exp: c_uint = 8;
+pub const LB_CANDIDATE_zero_products: c_uint = 9;
+pub const LB_CANDIDATE_c_exponent: c_uint = 10;
+pub const LB_CANDIDATE_overflow: c_uint = 11;
+pub const LB_CANDIDATE_underflow: c_uint = 12;
+pub const LB_CANDIDATE_nan: c_uint = 13;
+pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
+
+pub type lb_run_end = c_uint;
+pub const LB_RUN_DONE: lb_run_end = 0;
+pub const LB_RUN_FAILED: lb_run_end = 1;
+pub const LB_RUN_CRASHED: lb_run_end = 2;
+pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
+
+pub type lb_k_order = c_uint;
+pub const LB_K_ASCENDING: lb_k_order = 0;
+pub const LB_K_DESCENDING: lb_k_order = 1;
+pub const LB_K_ORDER_COUNT: lb_k_order = 2;
+
+pub type lb_k_divide = c_uint;
+pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
+pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
+pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
+pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
+
+pub type lb_k_reduce = c_uint;
+pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
+pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
+pub const LB_REDUCE_TREE: lb_k_reduce = 2;
+pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
+pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+
+pub type lb_k_type = c_uint;
+pub const LB_TYPE_F32: lb_k_type = 0;
+pub const LB_TYPE_F16: lb_k_type = 1;
+pub const LB_TYPE_BF16: lb_k_type = 2;
+pub const LB_TYPE_OUT: lb_k_type = 3;
+pub const LB_TYPE_COUNT: lb_k_type = 4;
+
+pub type lb_k_ragged = c_uint;
+pub const LB_RAGGED_LAST: lb_k_ragged = 0;
+pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
+pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
+
+pub type lb_k_raster = c_uint;
+pub const LB_RASTER_N: lb_k_raster = 0;
+pub const LB_RASTER_M: lb_k_raster = 1;
+pub const LB_RASTER_COUNT: lb_k_raster = 2;
+
+pub type lb_c_place = c_uint;
+pub const LB_C_FIRST: lb_c_place = 0;
+pub const LB_C_LAST: lb_c_place = 1;
+pub const LB_C_PLACE_COUNT: lb_c_place = 2;
+
+pub type lb_blend = c_uint;
+pub const LB_BLEND_SEPARATE: lb_blend = 0;
+pub const LB_BLEND_FMA_X: lb_blend = 1;
+pub const LB_BLEND_FMA_C: lb_blend = 2;
+pub const LB_BLEND_COUNT: lb_blend = 3;
+
+pub type lb_activation = c_uint;
+pub const LB_ACTIVATION_NONE: lb_activation = 0;
+pub const LB_ACTIVATION_RELU: lb_activation = 1;
+pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_device {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_capture {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_file {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_writer {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_judge {
+    _private: [u8; 0],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_error {
+    pub status: lb_status,
+    pub place: [c_char; 256],
+    pub message: [c_char; 512],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_format {
+    pub name: *const c_char,
+    pub alias: *const c_char,
+    pub id: lb_format_id,
+    pub special: lb_special,
+    pub bits: c_int,
+    pub bytes: c_int,
+    pub sign_bits: c_int,
+    pub exp_bits: c_int,
+    pub man_bits: c_int,
+    pub bias: c_int,
+    pub pad_bits: c_int,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_value {
+    pub cls: lb_class,
+    pub negative: bool,
+    pub sticky: bool,
+    pub exp: i32,
+    pub hi: u64,
+    pub lo: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_encoding {
+    pub rounding: lb_rounding,
+    pub overflow: lb_overflow,
+    pub flush: lb_flush,
+    pub random_bits: c_uint,
+    pub random: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_block_format {
+    pub name: *const c_char,
+    pub element: lb_format_id,
+    pub scale: lb_format_id,
+    pub size: c_int,
+    pub rule: lb_scale_rule,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_mat {
+    pub format: *const lb_format,
+    pub codes: *mut c_void,
+    pub rows: usize,
+    pub cols: usize,
+    pub row_stride: isize,
+    pub col_stride: isize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_element {
+    pub present: bool,
+    pub row: usize,
+    pub col: usize,
+    pub actual: u64,
+    pub reference: u64,
+    pub actual_value: f64,
+    pub reference_value: f64,
+    pub ulp: f64,
+    pub abs_error: f64,
+    pub bound: f64,
+    pub row_rms: f64,
+    pub floor: f64,
+    pub exact_code: u64,
+    pub has_exact: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_counts {
+    pub total: u64,
+    pub compared: u64,
+    pub exact: u64,
+    pub legal: u64,
+    pub wrong: u64,
+    pub nan_actual: u64,
+    pub nan_reference: u64,
+    pub inf_actual: u64,
+    pub inf_reference: u64,
+    pub class_mismatch: u64,
+    pub sign_flips: u64,
+    pub over_ulp: u64,
+    pub not_written: u64,
+    pub guard_damage: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_metrics {
+    pub max_ulp: f64,
+    pub max_abs: f64,
+    pub rel_rms: f64,
+    pub rms: f64,
+    pub row_rms_least: f64,
+    pub row_rms_most: f64,
+    pub present: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_record {
+    pub case_string: *mut c_char,
+    pub op: *mut c_char,
+    pub on: *mut c_char,
+    pub unit_name: *mut c_char,
+    pub unit_source: *mut c_char,
+    pub unit_note: *mut c_char,
+    pub unit_open: *mut c_char,
+    pub unit_evidence: lb_evidence,
+    pub contract_name: *mut c_char,
+    pub contract_source: *mut c_char,
+    pub contract_note: *mut c_char,
+    pub contract_k: f64,
+    pub contract_max_ulp: f64,
+    pub contract_rel_rms_gate: f64,
+    pub contract_evidence: lb_evidence,
+    pub out_format: *const lb_format,
+    pub verdict: lb_verdict,
+    pub reason: *mut c_char,
+    pub counts: lb_counts,
+    pub metrics: lb_metrics,
+    pub first: lb_element,
+    pub worst: lb_element,
+    pub outliers: *mut lb_element,
+    pub outlier_count: usize,
+    pub cause: *mut c_char,
+    pub reference: *mut c_char,
+    pub coverage: *mut c_char,
+    pub rerun: *mut c_char,
+    pub seed: u64,
+    pub has_seed: bool,
+    pub environment: *mut c_char,
+    pub seconds_total: f64,
+    pub seconds_device: f64,
+    pub seconds_model: f64,
+    pub seconds_reference: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_unit {
+    pub name: [c_char; 96],
+    pub m: u16,
+    pub n: u16,
+    pub k: u16,
+    pub m_free: bool,
+    pub n_free: bool,
+    pub a: lb_format_id,
+    pub b: lb_format_id,
+    pub c: lb_format_id,
+    pub d: lb_format_id,
+    pub path: lb_unit_path,
+    pub terms: c_int,
+    pub frac_bits: c_int,
+    pub floor_exp: c_int,
+    pub round: lb_unit_round,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+    pub open: *const c_char,
+    pub scale: lb_format_id,
+    pub scale_block: c_int,
+    pub group: c_int,
+    pub sparse_group: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_unit_operands {
+    pub scale_a: *const lb_mat,
+    pub scale_b: *const lb_mat,
+    pub metadata: *const lb_mat,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_case {
+    pub op: *const c_char,
+    pub a: lb_mat,
+    pub b: lb_mat,
+    pub c: lb_mat,
+    pub b_transposed: bool,
+    pub out: *const lb_format,
+    pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_capture_options {
+    pub device: c_int,
+    pub folder: *const c_char,
+    pub dots: usize,
+    pub seed: u64,
+    pub resume: bool,
+    pub command: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_capture_result {
+    pub path: [c_char; 4096],
+    pub outputs: u64,
+    pub there: bool,
+    pub seconds: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_contract {
+    pub name: *const c_char,
+    pub max_ulp: f64,
+    pub margin: f64,
+    pub unit_roundoff: f64,
+    pub sign_flip_band: f64,
+    pub flips_graded: bool,
+    pub classes_first: bool,
+    pub rel_rms_gate: f64,
+    pub formats: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_grade_input {
+    pub actual: lb_mat,
+    pub reference: lb_mat,
+    pub exact: *const lb_mat,
+    pub nan_by_class: bool,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub reference_error: *const f64,
+    pub row_rms: *const f64,
+    pub row_index: *const usize,
+    pub col_index: *const usize,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub max_outliers: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_m16_outlier {
+    pub row: usize,
+    pub col: usize,
+    pub reference: f32,
+    pub actual: f32,
+    pub ulp: i32,
+    pub row_rms: f64,
+    pub floor: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_m16_diff {
+    pub max_ulp: i32,
+    pub over_budget: *mut lb_m16_outlier,
+    pub over_count: usize,
+    pub over_ulp_only: usize,
+    pub sign_flips: usize,
+    pub max_abs: f64,
+    pub rel_rms: f64,
+    pub rms: f64,
+    pub row_rms: *mut f64,
+    pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_digit {
+    pub size: c_int,
+    pub axis: lb_axis,
+    pub step: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment_row {
+    pub instr: *const c_char,
+    pub only: *const c_char,
+    pub operand: lb_fragment_operand,
+    pub m: c_int,
+    pub n: c_int,
+    pub k: c_int,
+    pub in_bits: c_int,
+    pub own_bits: c_int,
+    pub lane: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub item: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment_selectors {
+    pub sparsity: c_int,
+    pub byte_id_a: c_int,
+    pub thread_id_a: c_int,
+    pub byte_id_b: c_int,
+    pub thread_id_b: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fragment {
+    pub operand: lb_fragment_operand,
+    pub format: *const lb_format,
+    pub matrices: c_int,
+    pub rows: c_int,
+    pub cols: c_int,
+    pub lanes: c_int,
+    pub items: c_int,
+    pub registers: c_int,
+    pub bits: c_int,
+    pub shift: c_int,
+    pub lane: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub item: [lb_digit; LB_FRAGMENT_DIGITS as usize],
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_slot {
+    pub lane: c_int,
+    pub reg: c_int,
+    pub element: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_place {
+    pub matrix: c_int,
+    pub row: c_int,
+    pub col: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_warp_options {
+    pub metadata: *const u32,
+    pub scale_a: *const u32,
+    pub scale_b: *const u32,
+    pub selectors: lb_fragment_selectors,
+    pub a: *const lb_mat,
+    pub b: *const lb_mat,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_gemm_options {
+    pub kernel: *const c_char,
+    pub threads: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_kernel_text {
+    pub name: *const c_char,
+    pub note: *const c_char,
+    pub usable: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_dtype {
+    pub name: *const c_char,
+    pub safetensors: *const c_char,
+    pub npy: *const c_char,
+    pub bytes: c_int,
+    pub format: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_tensor {
+    pub name: *const c_char,
+    pub dtype: *const lb_dtype,
+    pub rank: c_int,
+    pub shape: [usize; 8],
+    pub data: *const c_void,
+    pub bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_file_options {
+    pub raw_dtype: *const c_char,
+    pub raw_rank: c_int,
+    pub raw_shape: [usize; 8],
+    pub max_bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_operand {
+    pub mat: lb_mat,
+    pub file: *mut lb_file,
+    pub owned: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_candidate {
+    pub terms: c_int,
+    pub frac_bits: c_int,
+    pub align: c_int,
+    pub c_joins: c_int,
+    pub product: c_int,
+    pub round: c_int,
+    pub out_bits: c_int,
+    pub order: c_int,
+    pub floor_exp: c_int,
+    pub zero_products: c_int,
+    pub c_exponent: c_int,
+    pub overflow: c_int,
+    pub underflow: c_int,
+    pub nan: c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_share {
+    pub candidate: lb_candidate,
+    pub words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_parameter {
+    pub name: *const c_char,
+    pub values: *mut c_int,
+    pub count: usize,
+    pub all: bool,
+    pub has_next: bool,
+    pub next: c_int,
+    pub next_words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_named {
+    pub name: *mut c_char,
+    pub words: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_recording_fit {
+    pub path: *mut c_char,
+    pub unit: *mut c_char,
+    pub words: u64,
+    pub tried: u64,
+    pub explain: *mut lb_fit_share,
+    pub explain_count: usize,
+    pub best_other: lb_fit_share,
+    pub parameters: [lb_fit_parameter; LB_CANDIDATE_PARAMETERS as usize],
+    pub rows: *mut lb_fit_named,
+    pub row_count: usize,
+    pub rules: *mut lb_fit_named,
+    pub rule_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_question {
+    pub other: lb_candidate,
+    pub parameter: usize,
+    pub found: bool,
+    pub a: *mut u32,
+    pub b: *mut u32,
+    pub c: u32,
+    pub terms: usize,
+    pub row_code: u32,
+    pub other_code: u32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_decision {
+    pub unit: lb_unit,
+    pub row: lb_candidate,
+    pub questions: *mut lb_question,
+    pub count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_run_report {
+    pub end: lb_run_end,
+    pub why: [c_char; 512],
+    pub not_written: u64,
+    pub guard_damage: u64,
+    pub inputs_changed: bool,
+    pub seconds: f64,
+    pub detail: [c_char; 256],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_check_options {
+    pub x: lb_case,
+    pub actual: *const lb_mat,
+    pub actual_name: *const c_char,
+    pub on: *const c_char,
+    pub argv: *const *mut c_char,
+    pub unit: *const lb_unit,
+    pub contract: *const lb_contract,
+    pub nan_by_class: bool,
+    pub reference: lb_reference_mode,
+    pub sample: usize,
+    pub seed: u64,
+    pub timeout_seconds: f64,
+    pub max_outliers: usize,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_block_options {
+    pub reference: lb_mat,
+    pub actual: *const c_void,
+    pub actual_bytes: usize,
+    pub ld: usize,
+    pub guard_bytes: usize,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub max_outliers: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule {
+    pub order: lb_k_order,
+    pub tile_k: c_uint,
+    pub split: c_uint,
+    pub stream_k: c_uint,
+    pub tile_m: c_uint,
+    pub tile_n: c_uint,
+    pub raster: lb_k_raster,
+    pub divide: lb_k_divide,
+    pub ragged: lb_k_ragged,
+    pub promote: c_uint,
+    pub reduce: lb_k_reduce,
+    pub partial: lb_k_type,
+    pub sum: lb_k_type,
+    pub c_place: lb_c_place,
+    pub scaled: bool,
+    pub alpha: f64,
+    pub beta: f64,
+    pub blend: lb_blend,
+    pub activation: lb_activation,
+    pub out: *const lb_format,
+    pub saturate: bool,
+    pub bias: *const lb_mat,
+    pub batch: usize,
+    pub a_step: isize,
+    pub b_step: isize,
+    pub c_step: isize,
+    pub d_step: isize,
+    pub bias_step: isize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule_named {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_options {
+    pub unit: *const lb_unit,
+    pub base: *const lb_schedule,
+    pub max_found: usize,
+    pub gemm: *const lb_gemm_options,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_row {
+    pub unit: lb_unit,
+    pub alike: usize,
+    pub schedule: lb_schedule,
+    pub same: u64,
+    pub compared: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit {
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub found: *mut lb_fit_row,
+    pub found_count: usize,
+    pub found_total: usize,
+    pub has_best: bool,
+    pub best: lb_fit_row,
+    pub tried: u64,
+    pub elements: u64,
+}
+
+zero_default! {
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+}
+
+extern "C" {
+    pub fn lb_status_text(status: lb_status) -> *const c_char;
+    pub fn lb_version() -> *const c_char;
+    pub fn lb_fail(err: *mut lb_error, status: lb_status, place: *const c_char, format: *const c_char, ...) -> lb_status;
+    pub fn lb_nearest_name(name: *const c_char, names: *const *const c_char, count: usize) -> *const c_char;
+    pub fn lb_random_u64(seed: u64, stream: u32, index: u64) -> u64;
+    pub fn lb_philox4x32(counter: *const u32, key: *const u32, out: *mut u32);
+    pub fn lb_format_row(id: lb_format_id) -> *const lb_format;
+    pub fn lb_format_find(name: *const c_char) -> *const lb_format;
+    pub fn lb_format_get(name: *const c_char, out: *mut *const lb_format, err: *mut lb_error) -> lb_status;
+    pub fn lb_decode(f: *const lb_format, code: u64) -> lb_value;
+    pub fn lb_code_class(f: *const lb_format, code: u64) -> lb_class;
+    pub fn lb_value_of(x: f64) -> lb_value;
+    pub fn lb_value_add(a: lb_value, b: lb_value) -> lb_value;
+    pub fn lb_value_mul(a: lb_value, b: lb_value) -> lb_value;
+    pub fn lb_to_double(f: *const lb_format, code: u64) -> f64;
+    pub fn lb_encode(f: *const lb_format, v: lb_value, how: *const lb_encoding, flags: *mut c_uint) -> u64;
+    pub fn lb_from_double(f: *const lb_format, x: f64) -> u64;
+    pub fn lb_flush_code(f: *const lb_format, code: u64, flush: lb_flush) -> u64;
+    pub fn lb_max_code(f: *const lb_format) -> u64;
+    pub fn lb_min_code(f: *const lb_format) -> u64;
+    pub fn lb_inf_code(f: *const lb_format, code: *mut u64) -> bool;
+    pub fn lb_nan_code(f: *const lb_format, code: *mut u64) -> bool;
+    pub fn lb_ordinal(f: *const lb_format, code: u64) -> i64;
+    pub fn lb_ulp_distance(f: *const lb_format, a: u64, b: u64) -> u64;
+    pub fn lb_block_format_row(i: usize) -> *const lb_block_format;
+    pub fn lb_block_format_find(name: *const c_char) -> *const lb_block_format;
+    pub fn lb_block_encode(
+        f: *const lb_block_format,
+        rule: lb_scale_rule,
+        x: *const f64,
+        count: usize,
+        how: *const lb_encoding,
+        codes: *mut u8,
+        scale_code: *mut u8,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_block_decode(f: *const lb_block_format, code: u8, scale_code: u8) -> f64;
+    pub fn lb_block_encode_rows(
+        f: *const lb_block_format,
+        rule: lb_scale_rule,
+        x: *const f64,
+        rows: usize,
+        cols: usize,
+        how: *const lb_encoding,
+        codes: *mut u8,
+        scales: *mut u8,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_block_decode_rows(
+        f: *const lb_block_format,
+        codes: *const u8,
+        scales: *const u8,
+        rows: usize,
+        cols: usize,
+        x: *mut f64,
+    );
+    pub fn lb_mat_of(format: *const lb_format, codes: *const c_void, rows: usize, cols: usize) -> lb_mat;
+    pub fn lb_mat_transposed(m: lb_mat) -> lb_mat;
+    pub fn lb_mat_round(from: *const lb_mat, to: *mut lb_mat);
+    pub fn lb_mat_encode(
+        from: *const lb_mat,
+        to: *mut lb_mat,
+        how: *const lb_encoding,
+        random: *const u32,
+        flags: *mut c_uint,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_mat_convert(from: *const lb_mat, to: *mut lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_mat_check(m: *const lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_verdict_name(v: lb_verdict) -> *const c_char;
+    pub fn lb_evidence_name(e: lb_evidence) -> *const c_char;
+    pub fn lb_record_open(out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_close(r: *mut lb_record);
+    pub fn lb_record_text(field: *mut *mut c_char, format: *const c_char, ...);
+    pub fn lb_record_add_outlier(r: *mut lb_record, e: *const lb_element, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_to_json(r: *const lb_record, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_from_json(
+        out: *mut *mut lb_record,
+        text: *const c_char,
+        size: usize,
+        place: *const c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_records_exit(verdicts: *const lb_verdict, count: usize) -> c_int;
+    pub fn lb_unit_path_name(path: lb_unit_path) -> *const c_char;
+    pub fn lb_unit_round_name(round: lb_unit_round) -> *const c_char;
+    pub fn lb_unit_row(i: usize) -> *const lb_unit;
+    pub fn lb_unit_find(name: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_dot(
+        u: *const lb_unit,
+        a: *const u32,
+        b: *const u32,
+        count: usize,
+        c: u32,
+        d: *mut u32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_gemm(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_dot_check(u: *const lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_gemm_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_mma_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_expand(
+        u: *const lb_unit,
+        compressed: *const lb_mat,
+        metadata: *const lb_mat,
+        dense: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_unit_mma(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_case_m(x: *const lb_case) -> usize;
+    pub fn lb_case_n(x: *const lb_case) -> usize;
+    pub fn lb_case_k(x: *const lb_case) -> usize;
+    pub fn lb_case_b(x: *const lb_case) -> lb_mat;
+    pub fn lb_case_check(x: *const lb_case, err: *mut lb_error) -> lb_status;
+    pub fn lb_reference_matmul(
+        x: *const lb_case,
+        mode: lb_reference_mode,
+        rows: *const usize,
+        row_count: usize,
+        cols: *const usize,
+        col_count: usize,
+        code: *mut lb_mat,
+        error: *mut f64,
+        gauge: *mut f64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_draw(f: *const lb_format, dist: lb_dist, seed: u64, stream: u32, index: u64) -> u64;
+    pub fn lb_draw_mat(m: *mut lb_mat, dist: lb_dist, seed: u64, stream: u32);
+    pub fn lb_backend_name(i: usize) -> *const c_char;
+    pub fn lb_backend_summary(i: usize) -> *const c_char;
+    pub fn lb_device_open(out: *mut *mut lb_device, on: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_device_open_command(out: *mut *mut lb_device, argv: *const *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_device_can(d: *const lb_device, x: *const lb_case, why_not: *mut *const c_char) -> bool;
+    pub fn lb_device_run(
+        d: *mut lb_device,
+        x: *const lb_case,
+        y: *mut c_void,
+        timeout_seconds: f64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_device_name(d: *const lb_device) -> *const c_char;
+    pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
+    pub fn lb_device_close(d: *mut lb_device);
+    pub fn lb_capture_open(out: *mut *mut lb_capture, options: *const lb_capture_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_capture_close(c: *mut lb_capture);
+    pub fn lb_capture_device(c: *const lb_capture) -> *const c_char;
+    pub fn lb_capture_can(c: *const lb_capture, u: *const lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_capture_kind_name(kind: lb_capture_kind) -> *const c_char;
+    pub fn lb_capture_kind_text(kind: lb_capture_kind) -> *const c_char;
+    pub fn lb_capture_unit(
+        c: *mut lb_capture,
+        u: *const lb_unit,
+        kind: lb_capture_kind,
+        out: *mut lb_capture_result,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_capture_request(
+        c: *mut lb_capture,
+        path: *const c_char,
+        out: *mut lb_capture_result,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_capture_ptx(u: *const lb_unit, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_row(i: usize) -> *const lb_contract;
+    pub fn lb_contract_find(name: *const c_char, out: *mut *const lb_contract, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_floor(c: *const lb_contract, k: f64, row_rms: f64) -> f64;
+    pub fn lb_grade(r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_bf16_ord(bits: u16) -> i32;
+    pub fn lb_m16_floor(k: usize, row_rms: f64) -> f64;
+    pub fn lb_m16_within(actual: u16, reference: u16, k: usize, row_rms: f64) -> bool;
+    pub fn lb_m16_compare_block(
+        actual: *const c_void,
+        actual_bytes: usize,
+        reference: *const c_void,
+        reference_bytes: usize,
+        n: usize,
+        k: usize,
+        out: *mut lb_m16_diff,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_m16_diff_free(d: *mut lb_m16_diff);
+    pub fn lb_fragment_operand_name(operand: lb_fragment_operand) -> *const c_char;
+    pub fn lb_fragment_row_at(i: usize) -> *const lb_fragment_row;
+    pub fn lb_fragment_of(
+        u: *const lb_unit,
+        operand: lb_fragment_operand,
+        selectors: *const lb_fragment_selectors,
+        out: *mut lb_fragment,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fragment_place(f: *const lb_fragment, slot: lb_slot, out: *mut lb_place) -> bool;
+    pub fn lb_fragment_slot(f: *const lb_fragment, place: lb_place, out: *mut lb_slot) -> bool;
+    pub fn lb_fragment_gather(
+        f: *const lb_fragment,
+        regs: *const u32,
+        matrix: c_int,
+        out: *mut lb_mat,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fragment_scatter(
+        f: *const lb_fragment,
+        matrix: c_int,
+        r#in: *const lb_mat,
+        regs: *mut u32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_warp_mma(
+        u: *const lb_unit,
+        a: *const u32,
+        b: *const u32,
+        c: *const u32,
+        d: *mut u32,
+        options: *const lb_warp_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_gemm(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_kernel_row(i: usize, out: *mut lb_kernel_text) -> bool;
+    pub fn lb_dtype_find(name: *const c_char) -> *const lb_dtype;
+    pub fn lb_dtype_of_codes(f: *const lb_format) -> *const lb_dtype;
+    pub fn lb_dtype_for(f: *const lb_format, npy: bool) -> *const lb_dtype;
+    pub fn lb_tensor_count(t: *const lb_tensor) -> usize;
+    pub fn lb_file_open(
+        out: *mut *mut lb_file,
+        path: *const c_char,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_file_parse(
+        out: *mut *mut lb_file,
+        bytes: *const c_void,
+        size: usize,
+        name: *const c_char,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_file_close(f: *mut lb_file);
+    pub fn lb_file_count(f: *const lb_file) -> usize;
+    pub fn lb_file_tensor(f: *const lb_file, i: usize) -> *const lb_tensor;
+    pub fn lb_file_find(f: *const lb_file, name: *const c_char) -> *const lb_tensor;
+    pub fn lb_file_metadata(f: *const lb_file, key: *const c_char) -> *const c_char;
+    pub fn lb_file_metadata_key(f: *const lb_file, i: usize) -> *const c_char;
+    pub fn lb_file_path(f: *const lb_file) -> *const c_char;
+    pub fn lb_safetensors_write(
+        path: *const c_char,
+        tensors: *const lb_tensor,
+        count: usize,
+        metadata: *const *const c_char,
+        metadata_count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_npy_write(path: *const c_char, t: *const lb_tensor, err: *mut lb_error) -> lb_status;
+    pub fn lb_safetensors_begin(
+        out: *mut *mut lb_writer,
+        path: *const c_char,
+        tensors: *const lb_tensor,
+        count: usize,
+        metadata: *const *const c_char,
+        metadata_count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_safetensors_put(
+        w: *mut lb_writer,
+        tensor: usize,
+        offset: usize,
+        bytes: *const c_void,
+        count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_safetensors_end(w: *mut lb_writer, keep: bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_operand_open(
+        out: *mut lb_operand,
+        spec: *const c_char,
+        format: *const lb_format,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_operand_close(o: *mut lb_operand);
+    pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_candidate_name(i: usize) -> *const c_char;
+    pub fn lb_candidate_what(i: usize) -> *const c_char;
+    pub fn lb_candidate_get(c: *const lb_candidate, i: usize) -> c_int;
+    pub fn lb_candidate_value_text(i: usize, value: c_int, text: *mut c_char);
+    pub fn lb_candidate_of(u: *const lb_unit, out: *mut lb_candidate, err: *mut lb_error) -> lb_status;
+    pub fn lb_candidate_dot(
+        x: *const lb_candidate,
+        u: *const lb_unit,
+        a: *const u32,
+        b: *const u32,
+        count: usize,
+        c: u32,
+        d: *mut u32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_recording(
+        path: *const c_char,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_recording_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_recording_fit_close(f: *mut lb_recording_fit);
+    pub fn lb_decide(u: *const lb_unit, seed: u64, tries: u64, out: *mut *mut lb_decision, err: *mut lb_error) -> lb_status;
+    pub fn lb_decision_close(d: *mut lb_decision);
+    pub fn lb_decision_write(d: *const lb_decision, path: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_report_text(r: *const lb_record, color: bool, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_report_brief(r: *const lb_record, color: bool, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_report_junit(
+        records: *const *const lb_record,
+        count: usize,
+        out: *mut *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_run_guarded(
+        on: *const c_char,
+        argv: *const *mut c_char,
+        x: *const lb_case,
+        timeout_seconds: f64,
+        y: *mut c_void,
+        report: *mut lb_run_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_poison_code(f: *const lb_format) -> u64;
+    pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_sample_indices(
+        n: usize,
+        count: usize,
+        seed: u64,
+        stream: u32,
+        out: *mut *mut usize,
+        out_count: *mut usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_gen_line(
+        suite: *const c_char,
+        seed: u64,
+        index: u64,
+        text: *mut c_char,
+        size: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_gemm_scheduled(
+        u: *const lb_unit,
+        s: *const lb_schedule,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
+    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
+    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
+    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
+    pub fn lb_fit_schedule(
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        actual: *const lb_mat,
+        o: *const lb_fit_options,
+        out: *mut lb_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* lastbit bench: how fast the exact products are. Each repetition takes our product, OpenBLAS's sgemm and the integer engine in turn, so that
+ * a machine which changes its speed changes it for all of them; medians. bench/README.md says how to read it. */
+#include "bench.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_REPS = 101, ENGINE_SIZE = 128 };
+
+typedef struct bench_args {
+    const char *units, *against;
+    uint64_t size, threads, reps;
+    bool json, paths;
+} bench_args;
+
+/* Square operands of one unit. */
+typedef struct operands {
+    lb_mat a, b, d;
+} operands;
+
+typedef struct row {
+    const lb_unit *u;
+    const char *path;
+    size_t size, reps;
+    double gmac_s, sgemm_gmac_s, engine_gmac_s; /* NAN where not measured */
+} row;
+
+/* ---- operands and paths ------------------------------------------------------------------------------------------------------ */
+
+static void close_operands(operands *o) {
+    free(o->a.codes);
+    free(o->b.codes);
+    free(o->d.codes);
+    *o = (operands){0};
+}
+
+static lb_status open_operands(operands *o, const lb_unit *u, size_t n, lb_error *err) {
+    const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);
+    *o = (operands){.a = {.format = fa, .codes = calloc(n * n, (size_t)fa->bytes)},
+                    .b = {.format = fb, .codes = calloc(n * n, (size_t)fb->bytes)},
+                    .d = {.format = fd, .codes = calloc(n * n, (size_t)fd->bytes)}};
+    if (!o->a.codes || !o->b.codes || !o->d.codes) {
+        close_operands(o);
+        return lb_fail(err, LB_E_MEMORY, "bench", "no memory for three matrices of %zux%zu", n, n);
+    }
+    o->a = lb_mat_of(fa, o->a.codes, n, n);
+    o->b = lb_mat_of(fb, o->b.codes, n, n);
+    o->d = lb_mat_of(fd, o->d.codes, n, n);
+    lb_draw_mat(&o->a, LB_DIST_NORMAL, 1, 1);
+    lb_draw_mat(&o->b, LB_DIST_NORMAL, 1, 2);
+    return LB_OK;
+}
+
+static bool can(const lb_unit *u, const char *kernel) {
+    operands o;
+    const lb_gemm_options options = {.kernel = kernel, .threads = 1};
+    if (open_operands(&o, u, 16, NULL) != LB_OK) return false;
+    const bool ok = lb_gemm(u, &o.a, &o.b, NULL, &o.d, &options, NULL) == LB_OK;
+    close_operands(&o);
+    return ok;
+}
+
+/* The paths that run this unit, fastest first; NULL past the last. The first is the one that lb_gemm takes. */
+static const char *path_of(const lb_unit *u, size_t number) {
+    lb_kernel_text k;
+    for (size_t i = 0; lb_kernel_row(i, &k); i++)
+        if (k.usable && can(u, k.name) && number-- == 0) return k.name;
+    return NULL;
+}
+
+/* ---- time ------------------------------------------------------------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *seconds, size_t count) {
+    qsort(seconds, count, sizeof *seconds, by_size);
+    return count % 2 ? seconds[count / 2] : (seconds[count / 2 - 1] + seconds[count / 2]) / 2;
+}
+
+static double rate(double *seconds, size_t count, size_t n) {
+    return 1e-9 * (double)n * (double)n * (double)n / median(seconds, count);
+}
+
+static lb_status once(const lb_unit *u, operands *o, const char *kernel, int threads, double *seconds, lb_error *err) {
+    const lb_gemm_options options = {.kernel = kernel, .threads = threads};
+    const double start = bench_seconds();
+    const lb_status s = lb_gemm(u, &o->a, &o->b, NULL, &o->d, &options, err);
+    *seconds = bench_seconds() - start;
+    return s;
+}
+
+/* Ours, sgemm and the engine in turn, until there are enough repetitions or the time of this row is up. */
+static lb_status measure(row *r, const bench_args *a, bench_blas *blas, lb_error *err) {
+    const bool engine_path = strcmp(r->path, "engine") == 0;
+    const size_t n = engine_path && a->size > ENGINE_SIZE ? ENGINE_SIZE : (size_t)a->size, small = n < ENGINE_SIZE ? n : ENGINE_SIZE;
+    const int threads = (int)a->threads;
+    double ours[MAX_REPS], sgemm[MAX_REPS], engine[MAX_REPS];
+    operands large = {0}, little = {0};
+    lb_status s = open_operands(&large, r->u, n, err);
+    if (s == LB_OK) s = open_operands(&little, r->u, small, err);
+    if (s == LB_OK) s = once(r->u, &large, r->path, threads, &ours[0], err); /* warm: pages, caches, clocks */
+    if (s == LB_OK && blas->gemm) bench_sgemm(blas, (size_t)a->size);
+    r->size = n;
+    const double start = bench_seconds();
+    for (r->reps = 0; s == LB_OK && r->reps < a->reps && (r->reps == 0 || bench_seconds() - start < BENCH_ROW_SECONDS); r->reps++) {
+        s = once(r->u, &large, r->path, threads, &ours[r->reps], err);
+        if (s == LB_OK && blas->gemm) sgemm[r->reps] = bench_sgemm(blas, (size_t)a->size);
+        if (s == LB_OK) s = once(r->u, &little, "engine", threads, &engine[r->reps], err);
+    }
+    close_operands(&large);
+    close_operands(&little);
+    if (s != LB_OK) return s;
+    r->gmac_s = rate(ours, r->reps, n);
+    r->engine_gmac_s = rate(engine, r->reps, small);
+    r->sgemm_gmac_s = blas->gemm ? rate(sgemm, r->reps, (size_t)a->size) : NAN;
+    return LB_OK;
+}
+
+/* ---- output ----------------------------------------------------------------------------------------------------------------- */
+
+/* Products of f16, bf16, tf32 or fp8, dense: not integers, not scaled blocks. */
+static bool is_dense(const lb_unit *u) {
+    static const lb_format_id formats[] = {LB_F16, LB_BF16, LB_TF32, LB_E4M3, LB_E5M2, LB_E4M3FNUZ, LB_E5M2FNUZ};
+    bool a = false, b = false;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+        a = a || u->a == formats[i];
+        b = b || u->b == formats[i];
+    }
+    return a && b;
+}
+
+static json_t *number(double x) {
+    return isfinite(x) ? json_real(x) : json_null();
+}
+
+static json_t *row_json(const row *r) {
+    json_t *o = json_pack("{s:s, s:s, s:b}", "unit", r->u->name, "path", r->path, "dense", is_dense(r->u));
+    json_object_set_new(o, "gmac_s", number(r->gmac_s));
+    json_object_set_new(o, "sgemm_gmac_s", number(r->sgemm_gmac_s));
+    json_object_set_new(o, "speed_vs_sgemm", number(r->gmac_s / r->sgemm_gmac_s));
+    json_object_set_new(o, "engine_gmac_s", number(r->engine_gmac_s));
+    json_object_set_new(o, "speed_vs_engine", number(r->gmac_s / r->engine_gmac_s));
+    json_object_set_new(o, "size", json_integer((json_int_t)r->size));
+    json_object_set_new(o, "reps", json_integer((json_int_t)r->reps));
+    return o;
+}
+
+static void print_row(const row *r) {
+    printf("%-40s %-14s %9.4g", r->u->name, r->path, r->gmac_s);
+    if (isnan(r->sgemm_gmac_s))
+        printf("         -      -");
+    else
+        printf(" %9.4g %6.3f", r->sgemm_gmac_s, r->gmac_s / r->sgemm_gmac_s);
+    printf(" %9.4g %7.1f  %4zu %4zu\n", r->engine_gmac_s, r->gmac_s / r->engine_gmac_s, r->size, r->reps);
+    fflush(stdout);
+}
+
+static void print_head(const bench_args *a, const bench_blas *blas) {
+    printf("gemm %llu x %llu x %llu, %llu thread%s; medians\n", (unsigned long long)a->size, (unsigned long long)a->size,
+           (unsigned long long)a->size, (unsigned long long)a->threads, a->threads == 1 ? "" : "s");
+    if (blas->gemm)
+        printf("sgemm: OpenBLAS, core %s%s%s%s, %s\n", blas->core, blas->taken_for[0] ? " (named, as OpenBLAS would take " : "",
+               blas->taken_for, blas->taken_for[0] ? ")" : "", blas->config);
+    else
+        printf("sgemm: none: %s\n", blas->why_not);
+    printf("%-40s %-14s %9s %9s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "engine", "ratio", "size", "reps");
+}
+
+static json_t *against_json(const bench_rival *r) {
+    json_t *o = json_pack("{s:s, s:s}", "name", r->name, "what", r->what);
+    json_object_set_new(o, "gmac_s", number(r->gmac_s));
+    json_object_set_new(o, "why_not", r->why_not[0] ? json_string(r->why_not) : json_null());
+    return o;
+}
+
+static void print_json(const bench_args *a, const bench_blas *blas, json_t *rows, const bench_rival *rival) {
+    json_t *all = json_pack("{s:O, s:I, s:I}", "rows", rows, "size", (json_int_t)a->size, "threads", (json_int_t)a->threads);
+    json_object_set_new(all, "sgemm",
+                        blas->gemm ? json_pack("{s:s, s:s, s:s}", "core", blas->core, "taken_for", blas->taken_for, "config", blas->config)
+                                   : json_string(blas->why_not));
+    if (a->against) json_object_set_new(all, "against", against_json(rival));
+    json_dumpf(all, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(6));
+    puts("");
+    json_decref(all);
+    if (!blas->gemm) fprintf(stderr, "lastbit bench: no sgemm to compare with: %s\n", blas->why_not);
+}
+
+static void print_rival(const bench_rival *r) {
+    if (r->why_not[0])
+        printf("SKIP %s: %s\n", r->name, r->why_not);
+    else
+        printf("%-40s %-14s %9.4g  (%s)\n", r->name, "", r->gmac_s, r->what);
+}
+
+/* ---- the run ------------------------------------------------------------------------------------------------------------------ */
+
+static lb_status bench_unit(const bench_args *a, const lb_unit *u, bench_blas *blas, json_t *rows, lb_error *err) {
+    for (size_t p = 0; p == 0 || a->paths; p++) {
+        row r = {.u = u, .path = path_of(u, p)};
+        if (!r.path) return LB_OK;
+        const lb_status s = measure(&r, a, blas, err);
+        if (s != LB_OK) return s;
+        if (a->json)
+            json_array_append_new(rows, row_json(&r));
+        else
+            print_row(&r);
+    }
+    return LB_OK;
+}
+
+static bool wanted(const bench_args *a, const lb_unit *u) {
+    const bool plain = !u->scale_block && !u->sparse_group; /* A, B and C are all it takes */
+    return u->path != LB_PATH_NONE && plain && (!a->units || strstr(u->name, a->units));
+}
+
+static int run(const bench_args *a) {
+    bench_blas blas;
+    lb_error err = {0};
+    lb_status s = LB_OK;
+    bool any = false;
+    bench_rival rival = {0};
+    for (size_t i = 0; !any && lb_unit_row(i); i++) any = wanted(a, lb_unit_row(i));
+    if (!any) return cli_usage_error("bench", "no unit that runs has \"%s\" in its name", a->units);
+    if (a->against && bench_against(a->against, &rival, &err) != LB_OK) return cli_error(&err);
+    bench_open_blas(&blas, (int)a->threads, (size_t)a->size);
+    json_t *rows = json_array();
+    if (!a->json) print_head(a, &blas);
+    for (size_t i = 0; s == LB_OK && lb_unit_row(i); i++) {
+        const lb_unit *u = lb_unit_row(i);
+        if (!wanted(a, u)) continue;
+        if (a->json) cli_progress(NULL, u->name, 0);
+        s = bench_unit(a, u, &blas, rows, &err);
+    }
+    if (a->json) cli_progress(NULL, "", 1);
+    if (s == LB_OK && a->json)
+        print_json(a, &blas, rows, &rival);
+    else if (s == LB_OK && a->against)
+        print_rival(&rival);
+    json_decref(rows);
+    bench_close_blas(&blas);
+    return s == LB_OK ? CLI_OK : cli_error(&err);
+}
+
+int cli_bench(int argc, char **argv) {
+    bench_args a = {.size = 1024, .threads = 1, .reps = 5};
+    const cli_option options[] = {
+        {"size", 0, CLI_COUNT, &a.size, "N", "m, n and k (default 1024)"},
+        {"units", 0, CLI_TEXT, &a.units, "PART", "only units with this in their name"},
+        {"paths", 0, CLI_FLAG, &a.paths, NULL, "every path that can run a unit, not only the one that is taken"},
+        {"threads", 0, CLI_COUNT, &a.threads, "N", "for each of them (default 1)"},
+        {"reps", 0, CLI_COUNT, &a.reps, "N", "repetitions, fewer where a row takes longer than two seconds (default 5)"},
+        {"against", 0, CLI_TEXT, &a.against, "NAME", "another model too, if Python has it: mmasim, mmaemu"},
+        {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object, a row a unit"},
+    };
+    const cli_usage usage = {
+        "lastbit bench gemm [options]",
+        "How fast exact products are, in 10^9 multiply-adds a second, packing included: the path that lb_gemm takes, beside\n"
+        "OpenBLAS's sgemm and the integer engine (at 128), interleaved, medians. bench/README.md says how to read it.",
+        options, sizeof options / sizeof options[0],
+        "  lastbit bench gemm --size 256 --units sm_80\n  lastbit bench gemm --json >rows.json"};
+    char **args = malloc((size_t)(argc + 1) * sizeof *args);
+    bool stop;
+    int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
+    if (args && !stop) {
+        if (count != 1 || strcmp(args[0], "gemm") != 0)
+            code = cli_usage_error("bench", "say what: lastbit bench gemm");
+        else if (a.size < 1 || a.size > 32768)
+            code = cli_usage_error("bench", "--size is 1 to 32768");
+        else if (a.reps < 1 || a.reps > MAX_REPS || a.threads < 1 || a.threads > 1024)
+            code = cli_usage_error("bench", "--reps is 1 to %d, --threads 1 to 1024", MAX_REPS);
+        else
+            code = run(&a);
+    }
+    free(args);
+    return code;
+}
