@@ -7,7 +7,7 @@
 
 #include "lastbit/fragments.h"
 
-/* "sm_80/mma.m16n8k16…" with A, B of one format and C, D of another; m, n, k as the name says. */
+/* "sm_80/mma.m16n8k16…" with A, B of one format and C, D of another; m, n, k, sparsity and scales as the name says. */
 static inline lb_unit unit_of(const char *name, lb_format_id in, lb_format_id out) {
     lb_unit u = {.a = in, .b = in, .c = out, .d = out};
     unsigned m = 0, n = 0, k = 0;
@@ -17,6 +17,9 @@ static inline lb_unit unit_of(const char *name, lb_format_id in, lb_format_id ou
     u.m = (uint16_t)m;
     u.n = (uint16_t)n;
     u.k = (uint16_t)k;
+    if (strstr(name, ".sp")) u.sparse_group = in == LB_TF32 || in == LB_F32 ? 2 : 4;
+    if (strstr(name, ".mx")) u.scale_block = strstr(name, "ue4m3") ? 16 : 32;
+    u.scale = strstr(name, "ue4m3") ? LB_UE4M3 : LB_E8M0;
     return u;
 }
 

@@ -338,10 +338,11 @@ static lb_format_id format_of_bits(int bits) {
 static lb_unit unit_of_row(const lb_fragment_row *r) {
     static const char *const kinds[] = {"", ".mxf8f6f4.ue8m0", ".mxf4.ue8m0", "", ".mxf4nvf4.ue4m3"};
     const bool scale = r->operand == LB_FRAGMENT_SCALE_A || r->operand == LB_FRAGMENT_SCALE_B;
-    const int k = r->k ? r->k : 32;
+    const int k = r->k ? r->k : scale && r->own_bits > 1 ? 64 : 32;
     char name[96];
-    snprintf(name, sizeof name, "%s/%s.m%dn%dk%d.f32%s%s%s", strncmp(r->only, "gfx", 3) == 0 ? r->only : "any", r->instr, r->m,
-             r->n ? r->n : 40, k, *r->only ? "." : "", r->only, scale ? kinds[r->own_bits] : "");
+    snprintf(name, sizeof name, "%s/%s.m%dn%dk%d.f32%s%s%s%s", strncmp(r->only, "gfx", 3) == 0 ? r->only : "any", r->instr, r->m,
+             r->n ? r->n : 40, k, *r->only ? "." : "", r->only, scale ? kinds[r->own_bits] : "",
+             r->operand == LB_FRAGMENT_METADATA ? ".sp" : "");
     const lb_format_id in = format_of_bits(r->in_bits ? r->in_bits : 8);
     return unit_of(name, in, r->operand == LB_FRAGMENT_D && r->own_bits ? format_of_bits(r->own_bits) : LB_F32);
 }

@@ -123,9 +123,9 @@ typedef struct lb_warp_options {
 
 /** One instruction of a whole warp: registers in, registers out.
  *  shapes   a, b, c, d [lanes][registers] as lb_fragment_of says for each operand; c may be NULL for +0, and may be d; options may be NULL
- *  accuracy bit-exact: lb_unit_mma on the tiles that the registers hold
- *  errors   LB_E_UNAVAILABLE for an open row, where a layout is not known, and for scales and metadata, which lb_unit_mma does not take;
- *           LB_E_ARG for an operand that is missing; LB_E_MEMORY; then nothing is written
+ *  accuracy bit-exact: lb_unit_mma_with on the tiles that the registers hold
+ *  errors   LB_E_UNAVAILABLE for an open row and where a layout is not known; LB_E_ARG for an operand that is missing, or that the unit
+ *           does not take, and for metadata that is no place; LB_E_MEMORY; then nothing is written
  *  memory   allocates the tiles for the duration
  *  threads  pure */
 lb_status lb_warp_mma(const lb_unit *u, const uint32_t *a, const uint32_t *b, const uint32_t *c, uint32_t *d,

@@ -75,15 +75,12 @@ static bool is_instr(const char *name, const char *instr) {
 }
 
 static bool is_sparse(const lb_unit *u) {
-    return has_word(u->name, "sp");
+    return u->sparse_group != 0;
 }
 
 /* Scales along k of one instruction (PTX's scale_vec::NX), 0 if it takes none. */
 static int scale_count(const lb_unit *u) {
-    if (has_word(u->name, "mxf8f6f4")) return 1;
-    if (has_word(u->name, "mxf4")) return 2;
-    if (has_word(u->name, "mxf4nvf4")) return has_word(u->name, "ue4m3") ? 4 : 2;
-    return 0;
+    return u->scale_block ? u->k / u->scale_block : 0;
 }
 
 /* fp6 and fp4 have a byte each, except where an instruction takes fp4 alone; that has twice the k. */
@@ -109,7 +106,7 @@ static lb_format_id format_of(const lb_unit *u, lb_fragment_operand operand) {
     case LB_FRAGMENT_C: return u->c;
     case LB_FRAGMENT_D: return u->d;
     case LB_FRAGMENT_METADATA: return LB_U8;
-    default: return has_word(u->name, "ue4m3") ? LB_UE4M3 : LB_E8M0;
+    default: return u->scale;
     }
 }
 

@@ -133,15 +133,33 @@ static lb_status gather(source *s, int matrix, lb_error *err) {
     return s->gathered ? lb_fragment_gather(&s->layout, s->regs, matrix, &s->tile, err) : LB_OK;
 }
 
-enum { A, B, C, SOURCES };
+enum { A, B, C, METADATA, SCALE_A, SCALE_B, SOURCES };
 
-static lb_status run_tiles(const lb_unit *u, source *sources, bool has_c, const lb_fragment *d_layout, char *results, lb_error *err) {
+static const lb_fragment_operand operand_of[SOURCES] = {LB_FRAGMENT_A,        LB_FRAGMENT_B,       LB_FRAGMENT_C,
+                                                        LB_FRAGMENT_METADATA, LB_FRAGMENT_SCALE_A, LB_FRAGMENT_SCALE_B};
+
+/* Lay out what the unit takes, and refuse what it does not take. */
+static lb_status open_sources(const lb_unit *u, const uint32_t *const *regs, const lb_warp_options *o, source *sources, lb_error *err) {
+    const bool needed[SOURCES] = {true, true, regs[C] != NULL, u->sparse_group != 0, u->scale_block != 0, u->scale_block != 0};
+    const lb_mat *const instead[SOURCES] = {[A] = o->a, [B] = o->b};
+    lb_status s = LB_OK;
+    for (int i = 0; s == LB_OK && i < SOURCES; i++)
+        if (needed[i] || regs[i]) s = open_source(u, operand_of[i], o, regs[i], instead[i], &sources[i], err);
+    return s;
+}
+
+static const lb_mat *tile_or_none(const source *s) {
+    return s->gathered ? &s->tile : NULL;
+}
+
+static lb_status run_tiles(const lb_unit *u, source *sources, const lb_fragment *d_layout, char *results, lb_error *err) {
+    const lb_unit_operands with = {tile_or_none(&sources[SCALE_A]), tile_or_none(&sources[SCALE_B]), tile_or_none(&sources[METADATA])};
     lb_status s = LB_OK;
     for (int matrix = 0; s == LB_OK && matrix < d_layout->matrices; matrix++) {
         for (int i = 0; s == LB_OK && i < SOURCES; i++) s = gather(&sources[i], matrix, err);
         lb_mat d =
             lb_mat_of(d_layout->format, results + (size_t)matrix * tile_bytes(d_layout), (size_t)d_layout->rows, (size_t)d_layout->cols);
-        if (s == LB_OK) s = lb_unit_mma(u, &sources[A].tile, &sources[B].tile, has_c ? &sources[C].tile : NULL, &d, err);
+        if (s == LB_OK) s = lb_unit_mma_with(u, &sources[A].tile, &sources[B].tile, tile_or_none(&sources[C]), &with, &d, err);
     }
     return s;
 }
@@ -150,15 +168,11 @@ lb_status lb_warp_mma(const lb_unit *u, const uint32_t *a, const uint32_t *b, co
                       const lb_warp_options *options, lb_error *err) {
     static const lb_warp_options none = {0};
     const lb_warp_options *o = options ? options : &none;
-    const uint32_t *const regs[SOURCES] = {a, b, c};
-    const lb_mat *const instead[SOURCES] = {o->a, o->b, NULL};
+    const uint32_t *const regs[SOURCES] = {a, b, c, o->metadata, o->scale_a, o->scale_b};
     source sources[SOURCES] = {0};
     lb_fragment layout;
     lb_status s = lb_fragment_of(u, LB_FRAGMENT_D, NULL, &layout, err);
-    for (int i = 0; s == LB_OK && i < SOURCES; i++)
-        if (i != C || c) s = open_source(u, (lb_fragment_operand)i, o, regs[i], instead[i], &sources[i], err);
-    if (s == LB_OK && (o->metadata || o->scale_a || o->scale_b))
-        s = lb_fail(err, LB_E_UNAVAILABLE, u->name, "lb_unit_mma takes no metadata and no scales");
+    if (s == LB_OK) s = open_sources(u, regs, o, sources, err);
     if (s != LB_OK) return s;
     size_t bytes = (size_t)layout.matrices * tile_bytes(&layout);
     for (int i = 0; i < SOURCES; i++) bytes += sources[i].gathered ? tile_bytes(&sources[i].layout) : 0;
@@ -166,7 +180,7 @@ lb_status lb_warp_mma(const lb_unit *u, const uint32_t *a, const uint32_t *b, co
     if (!arena) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu bytes of tiles", bytes);
     char *at = arena + (size_t)layout.matrices * tile_bytes(&layout);
     for (int i = 0; i < SOURCES; i++) at = place_tile(&sources[i], at);
-    s = run_tiles(u, sources, c != NULL, &layout, arena, err);
+    s = run_tiles(u, sources, &layout, arena, err);
     for (int matrix = 0; s == LB_OK && matrix < layout.matrices; matrix++) {
         const lb_mat tile =
             lb_mat_of(layout.format, arena + (size_t)matrix * tile_bytes(&layout), (size_t)layout.rows, (size_t)layout.cols);
