@@ -849,9 +849,9 @@ class lb_candidate(Structure):
         ("order", c_int),
         ("floor_exp", c_int),
         ("zero_products", c_int),
-        ("c_exponent", c_int),
+        ("c_subnormal", c_int),
         ("overflow", c_int),
-        ("underflow", c_int),
+        ("tiny_sign", c_int),
         ("nan", c_int),
     ]
 

@@ -264,9 +264,9 @@ pub const LB_CANDIDATE_out_bits: c_uint = 6;
 pub const LB_CANDIDATE_order: c_uint = 7;
 pub const LB_CANDIDATE_floor_exp: c_uint = 8;
 pub const LB_CANDIDATE_zero_products: c_uint = 9;
-pub const LB_CANDIDATE_c_exponent: c_uint = 10;
+pub const LB_CANDIDATE_c_subnormal: c_uint = 10;
 pub const LB_CANDIDATE_overflow: c_uint = 11;
-pub const LB_CANDIDATE_underflow: c_uint = 12;
+pub const LB_CANDIDATE_tiny_sign: c_uint = 12;
 pub const LB_CANDIDATE_nan: c_uint = 13;
 pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
 
@@ -900,9 +900,9 @@ pub struct lb_candidate {
     pub order: c_int,
     pub floor_exp: c_int,
     pub zero_products: c_int,
-    pub c_exponent: c_int,
+    pub c_subnormal: c_int,
     pub overflow: c_int,
-    pub underflow: c_int,
+    pub tiny_sign: c_int,
     pub nan: c_int,
 }
 

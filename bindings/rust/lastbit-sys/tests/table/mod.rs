@@ -40,7 +40,7 @@ macro_rules! table {
         $structs!(lb_tensor: name, dtype, rank, shape, data, bytes);
         $structs!(lb_file_options: raw_dtype, raw_rank, raw_shape, max_bytes);
         $structs!(lb_operand: mat, file, owned);
-        $structs!(lb_candidate: terms, frac_bits, align, c_joins, product, round, out_bits, order, floor_exp, zero_products, c_exponent, overflow, underflow, nan);
+        $structs!(lb_candidate: terms, frac_bits, align, c_joins, product, round, out_bits, order, floor_exp, zero_products, c_subnormal, overflow, tiny_sign, nan);
         $structs!(lb_fit_share: candidate, words);
         $structs!(lb_fit_parameter: name, values, count, all, has_next, next, next_words);
         $structs!(lb_fit_named: name, words);
@@ -86,7 +86,7 @@ macro_rules! table {
         $integers!(lb_fragment_operand: LB_FRAGMENT_A, LB_FRAGMENT_B, LB_FRAGMENT_C, LB_FRAGMENT_D, LB_FRAGMENT_METADATA, LB_FRAGMENT_SCALE_A, LB_FRAGMENT_SCALE_B, LB_FRAGMENT_OPERAND_COUNT);
         $integers!(lb_axis: LB_AXIS_ROW, LB_AXIS_COL, LB_AXIS_MATRIX, LB_AXIS_CHOSEN);
         $integers!(int: LB_FRAGMENT_DIGITS);
-        $integers!(int: LB_CANDIDATE_terms, LB_CANDIDATE_frac_bits, LB_CANDIDATE_align, LB_CANDIDATE_c_joins, LB_CANDIDATE_product, LB_CANDIDATE_round, LB_CANDIDATE_out_bits, LB_CANDIDATE_order, LB_CANDIDATE_floor_exp, LB_CANDIDATE_zero_products, LB_CANDIDATE_c_exponent, LB_CANDIDATE_overflow, LB_CANDIDATE_underflow, LB_CANDIDATE_nan, LB_CANDIDATE_PARAMETERS);
+        $integers!(int: LB_CANDIDATE_terms, LB_CANDIDATE_frac_bits, LB_CANDIDATE_align, LB_CANDIDATE_c_joins, LB_CANDIDATE_product, LB_CANDIDATE_round, LB_CANDIDATE_out_bits, LB_CANDIDATE_order, LB_CANDIDATE_floor_exp, LB_CANDIDATE_zero_products, LB_CANDIDATE_c_subnormal, LB_CANDIDATE_overflow, LB_CANDIDATE_tiny_sign, LB_CANDIDATE_nan, LB_CANDIDATE_PARAMETERS);
         $integers!(lb_run_end: LB_RUN_DONE, LB_RUN_FAILED, LB_RUN_CRASHED, LB_RUN_TIMED_OUT);
         $integers!(lb_k_order: LB_K_ASCENDING, LB_K_DESCENDING, LB_K_ORDER_COUNT);
         $integers!(lb_k_divide: LB_DIVIDE_CEIL, LB_DIVIDE_EVEN, LB_DIVIDE_DEALT, LB_DIVIDE_COUNT);
