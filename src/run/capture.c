@@ -22,6 +22,7 @@ struct lb_capture {
     lb_capture_options o; /* folder, command: own copies */
     char *folder, *command;
     char device[300], arch[16]; /* "sm_90" */
+    char table[16];             /* the architecture whose rows are this GPU's own; "" if none */
     lb_capture_shape shape;     /* of the unit whose kernel is loaded */
     lb_cuda_kernel kernel;
     char *ptx;
@@ -53,6 +54,28 @@ static lb_status make_folder(const char *path, lb_error *err) {
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? LB_OK : lb_fail(err, LB_E_FILE, path, "is no folder");
 }
 
+/* Whether a row's instruction, asked for on this GPU, is that row: the table of aliases decides, as sm_86 has the units of sm_80. */
+static bool is_own(const char *arch, const lb_unit *row) {
+    lb_unit here;
+    char name[128];
+    const char *slash = strchr(row->name, '/');
+    snprintf(name, sizeof name, "%s%s", arch, slash ? slash : "");
+    return lb_unit_find(name, &here, NULL) == LB_OK && strcmp(here.name, row->name) == 0;
+}
+
+/* The architecture of the first row that is; only one row of each is asked. */
+static void find_table(lb_capture *c) {
+    char asked[16] = "";
+    const lb_unit *row;
+    for (size_t i = 0; (row = lb_unit_row(i)) && !*c->table; i++) {
+        char arch[sizeof asked];
+        snprintf(arch, sizeof arch, "%.*s", (int)strcspn(row->name, "/"), row->name);
+        if (strcmp(arch, asked) == 0) continue;
+        memcpy(asked, arch, sizeof asked);
+        if (is_own(c->arch, row)) memcpy(c->table, arch, sizeof arch);
+    }
+}
+
 lb_status lb_capture_open(lb_capture **out, const lb_capture_options *options, lb_error *err) {
     *out = NULL;
     lb_capture *c = calloc(1, sizeof *c);
@@ -70,6 +93,7 @@ lb_status lb_capture_open(lb_capture **out, const lb_capture_options *options, l
     const lb_cuda_device *d = lb_cuda_describe(c->cuda);
     snprintf(c->arch, sizeof c->arch, "sm_%d", d->major * 10 + d->minor);
     snprintf(c->device, sizeof c->device, "%s (%s, %s)", d->name, c->arch, d->driver);
+    find_table(c);
     *out = c;
     return LB_OK;
 }
@@ -94,14 +118,10 @@ const char *lb_capture_device(const lb_capture *c) {
     return c->device;
 }
 
-/* The table of aliases decides: on sm_86 the units of sm_80 are its own. */
 lb_status lb_capture_can(const lb_capture *c, const lb_unit *u, lb_error *err) {
     lb_capture_shape s;
-    lb_unit here;
-    char name[128];
-    const char *slash = strchr(u->name, '/');
-    snprintf(name, sizeof name, "%s%s", c->arch, slash ? slash : "");
-    if (lb_unit_find(name, &here, NULL) != LB_OK || strcmp(here.name, u->name) != 0)
+    const size_t n = strlen(c->table);
+    if (!n || strncmp(u->name, c->table, n) != 0 || u->name[n] != '/')
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "not captured: this GPU is %s", c->arch);
     return lb_capture_shape_of(u, &s, err);
 }
