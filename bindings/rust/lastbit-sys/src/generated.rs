@@ -14,6 +14,7 @@ pub const LB_M16_FLOOR_MARGIN: f64 = 8.0;
 pub const LB_M16_SIGN_FLIP_BAND: f64 = 0.05;
 pub const LB_M16_REL_RMS_GATE: f64 = 0.001;
 pub const LB_M16_OLD_FLOOR: f64 = 9.5367431640625e-07;
+pub const LB_NO_EXPONENT: i32 = -1000000;
 pub const LB_MAX_RANK: i32 = 8;
 pub const LB_RECORD_SCHEMA: &str = "lastbit.result/1";
 pub const LB_NO_FLOOR: i32 = -100000;
@@ -154,6 +155,47 @@ pub const LB_UNIT_WRAP_I32: lb_unit_round = 6;
 pub const LB_UNIT_SATURATE_I32: lb_unit_round = 7;
 pub const LB_UNIT_ROUND_COUNT: lb_unit_round = 8;
 
+pub type lb_zero_products = c_uint;
+pub const LB_ZERO_PRODUCTS_SKIP: lb_zero_products = 0;
+pub const LB_ZERO_PRODUCTS_COUNT: lb_zero_products = 1;
+
+pub type lb_c_subnormal = c_uint;
+pub const LB_C_SUBNORMAL_LEAST: lb_c_subnormal = 0;
+pub const LB_C_SUBNORMAL_OWN: lb_c_subnormal = 1;
+
+pub type lb_unit_overflow = c_uint;
+pub const LB_UNIT_OVERFLOW_INF: lb_unit_overflow = 0;
+pub const LB_UNIT_OVERFLOW_MAX: lb_unit_overflow = 1;
+
+pub type lb_tiny_sign = c_uint;
+pub const LB_TINY_SIGN_KEEP: lb_tiny_sign = 0;
+pub const LB_TINY_SIGN_PLUS: lb_tiny_sign = 1;
+
+pub type lb_late_floor = c_uint;
+pub const LB_LATE_FLOOR_ONCE: lb_late_floor = 0;
+pub const LB_LATE_FLOOR_TWICE: lb_late_floor = 1;
+
+pub type lb_special_scope = c_uint;
+pub const LB_SPECIALS_BLOCK: lb_special_scope = 0;
+pub const LB_SPECIALS_STEP: lb_special_scope = 1;
+
+pub type lb_tf32_input = c_uint;
+pub const LB_TF32_TRUNCATE: lb_tf32_input = 0;
+pub const LB_TF32_KEEP_NAN: lb_tf32_input = 1;
+pub const LB_TF32_ROUND: lb_tf32_input = 2;
+
+pub type lb_zero_group = c_uint;
+pub const LB_ZERO_GROUP_PRODUCTS: lb_zero_group = 0;
+pub const LB_ZERO_GROUP_SUM: lb_zero_group = 1;
+pub const LB_ZERO_GROUP_ALWAYS: lb_zero_group = 2;
+
+pub type lb_unit_subnormals = c_uint;
+pub const LB_SUBNORMALS_PATH: lb_unit_subnormals = 0;
+pub const LB_SUBNORMALS_KEEP: lb_unit_subnormals = 1;
+pub const LB_SUBNORMALS_FLUSH_IN: lb_unit_subnormals = 2;
+pub const LB_SUBNORMALS_FLUSH_OUT: lb_unit_subnormals = 3;
+pub const LB_SUBNORMALS_FLUSH: lb_unit_subnormals = 4;
+
 pub type lb_reference_mode = c_uint;
 pub const LB_REFERENCE_AUTO: lb_reference_mode = 0;
 pub const LB_REFERENCE_F64: lb_reference_mode = 1;
@@ -175,6 +217,26 @@ pub const LB_CAPTURE_CHAIN: lb_capture_kind = 2;
 pub const LB_CAPTURE_TILES: lb_capture_kind = 3;
 pub const LB_CAPTURE_GEMM: lb_capture_kind = 4;
 pub const LB_CAPTURE_KIND_COUNT: lb_capture_kind = 5;
+
+pub type lb_explain_what = c_uint;
+pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
+pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
+pub const LB_EXPLAIN_PARTIAL: lb_explain_what = 2;
+pub const LB_EXPLAIN_JOIN: lb_explain_what = 3;
+pub const LB_EXPLAIN_LATE: lb_explain_what = 4;
+pub const LB_EXPLAIN_FMA: lb_explain_what = 5;
+pub const LB_EXPLAIN_EXACT: lb_explain_what = 6;
+pub const LB_EXPLAIN_PRODUCT: lb_explain_what = 7;
+pub const LB_EXPLAIN_PAIR: lb_explain_what = 8;
+pub const LB_EXPLAIN_ADD: lb_explain_what = 9;
+pub const LB_EXPLAIN_INTEGER: lb_explain_what = 10;
+pub const LB_EXPLAIN_NAN: lb_explain_what = 11;
+pub const LB_EXPLAIN_WHAT_COUNT: lb_explain_what = 12;
+
+pub type lb_explain_source = c_uint;
+pub const LB_EXPLAIN_FROM_PRODUCT: lb_explain_source = 0;
+pub const LB_EXPLAIN_FROM_C: lb_explain_source = 1;
+pub const LB_EXPLAIN_FROM_OP: lb_explain_source = 2;
 
 pub type lb_fragment_operand = c_uint;
 pub const LB_FRAGMENT_A: lb_fragment_operand = 0;
@@ -459,8 +521,24 @@ pub struct lb_record {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_unit_edges {
+    pub zero_products: lb_zero_products,
+    pub c_subnormal: lb_c_subnormal,
+    pub overflow: lb_unit_overflow,
+    pub tiny_sign: lb_tiny_sign,
+    pub late_floor: lb_late_floor,
+    pub specials: lb_special_scope,
+    pub tf32: lb_tf32_input,
+    pub zero_group: lb_zero_group,
+    pub subnormals: lb_unit_subnormals,
+    pub nan_set: bool,
+    pub nan: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_unit {
-    pub name: [c_char; 96],
+    pub name: [c_char; 192],
     pub m: u16,
     pub n: u16,
     pub k: u16,
@@ -483,6 +561,18 @@ pub struct lb_unit {
     pub scale_block: c_int,
     pub group: c_int,
     pub sparse_group: c_int,
+    pub edges: lb_unit_edges,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_parameter {
+    pub key: *const c_char,
+    pub alias: *const c_char,
+    pub values: *const c_char,
+    pub edge: *const c_char,
+    pub note: *const c_char,
+    pub paths: c_uint,
 }
 
 #[repr(C)]
@@ -585,6 +675,73 @@ pub struct lb_m16_diff {
     pub rms: f64,
     pub row_rms: *mut f64,
     pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_explain_term {
+    pub source: lb_explain_source,
+    pub k: usize,
+    pub from: usize,
+    pub a: u64,
+    pub b: u64,
+    pub scale_a: u64,
+    pub scale_b: u64,
+    pub flushed: bool,
+    pub value: lb_value,
+    pub exponent: i32,
+    pub sets_max: bool,
+    pub kept: lb_value,
+    pub cut: lb_value,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_explain_op {
+    pub what: lb_explain_what,
+    pub step: usize,
+    pub block: usize,
+    pub first_k: usize,
+    pub last_k: usize,
+    pub first_term: usize,
+    pub term_count: usize,
+    pub scale_a: u64,
+    pub scale_b: u64,
+    pub aligned: bool,
+    pub max_exp: i32,
+    pub unit_exp: i32,
+    pub c_unit_exp: i32,
+    pub floor_sets_max: bool,
+    pub alone: bool,
+    pub sum: lb_value,
+    pub sum_exponent: i32,
+    pub rounded: bool,
+    pub round: lb_unit_round,
+    pub format: lb_format_id,
+    pub result: u64,
+    pub lost: lb_value,
+    pub overflow: bool,
+    pub result_flushed: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_explanation {
+    pub unit: lb_unit,
+    pub row: usize,
+    pub col: usize,
+    pub k: usize,
+    pub steps: usize,
+    pub blocks: usize,
+    pub c: u64,
+    pub d: u64,
+    pub exact_value: lb_value,
+    pub exact: u64,
+    pub ulp: u64,
+    pub ops: *mut lb_explain_op,
+    pub op_count: usize,
+    pub terms: *mut lb_explain_term,
+    pub term_count: usize,
 }
 
 #[repr(C)]
@@ -810,6 +967,13 @@ pub struct lb_decision {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_explain_steps {
+    pub first: usize,
+    pub last: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_run_report {
     pub end: lb_run_end,
     pub why: [c_char; 512],
@@ -934,7 +1098,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1024,6 +1188,9 @@ extern "C" {
     pub fn lb_records_exit(verdicts: *const lb_verdict, count: usize) -> c_int;
     pub fn lb_unit_path_name(path: lb_unit_path) -> *const c_char;
     pub fn lb_unit_round_name(round: lb_unit_round) -> *const c_char;
+    pub fn lb_unit_set(u: *mut lb_unit, text: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_parameter(i: usize, out: *mut lb_parameter) -> bool;
+    pub fn lb_unit_is_plain(u: *const lb_unit) -> bool;
     pub fn lb_unit_row(i: usize) -> *const lb_unit;
     pub fn lb_unit_find(name: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_unit_dot(
@@ -1149,6 +1316,20 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_m16_diff_free(d: *mut lb_m16_diff);
+    pub fn lb_explain_what_name(what: lb_explain_what) -> *const c_char;
+    pub fn lb_explain_what_text(what: lb_explain_what) -> *const c_char;
+    pub fn lb_explain(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        row: usize,
+        col: usize,
+        out: *mut lb_explanation,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_explain_free(e: *mut lb_explanation);
     pub fn lb_fragment_operand_name(operand: lb_fragment_operand) -> *const c_char;
     pub fn lb_fragment_row_at(i: usize) -> *const lb_fragment_row;
     pub fn lb_fragment_of(
@@ -1288,6 +1469,13 @@ extern "C" {
         out: *mut *mut c_char,
         err: *mut lb_error,
     ) -> lb_status;
+    pub fn lb_report_explanation(
+        e: *const lb_explanation,
+        steps: *const lb_explain_steps,
+        out: *mut *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_report_explanation_json(e: *const lb_explanation, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_run_guarded(
         on: *const c_char,
         argv: *const *mut c_char,
@@ -1309,6 +1497,7 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_gen_line(
         suite: *const c_char,

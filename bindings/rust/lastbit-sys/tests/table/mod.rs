@@ -13,7 +13,9 @@ macro_rules! table {
         $structs!(lb_counts: total, compared, exact, legal, wrong, nan_actual, nan_reference, inf_actual, inf_reference, class_mismatch, sign_flips, over_ulp, not_written, guard_damage);
         $structs!(lb_metrics: max_ulp, max_abs, rel_rms, rms, row_rms_least, row_rms_most, present);
         $structs!(lb_record: case_string, op, on, unit_name, unit_source, unit_note, unit_open, unit_evidence, contract_name, contract_source, contract_note, contract_k, contract_max_ulp, contract_rel_rms_gate, contract_evidence, out_format, verdict, reason, counts, metrics, first, worst, outliers, outlier_count, cause, reference, coverage, rerun, seed, has_seed, environment, seconds_total, seconds_device, seconds_model, seconds_reference);
-        $structs!(lb_unit: name, m, n, k, m_free, n_free, a, b, c, d, path, terms, frac_bits, floor_exp, round, evidence, source, note, open, scale, scale_block, group, sparse_group);
+        $structs!(lb_unit_edges: zero_products, c_subnormal, overflow, tiny_sign, late_floor, specials, tf32, zero_group, subnormals, nan_set, nan);
+        $structs!(lb_unit: name, m, n, k, m_free, n_free, a, b, c, d, path, terms, frac_bits, floor_exp, round, evidence, source, note, open, scale, scale_block, group, sparse_group, edges);
+        $structs!(lb_parameter: key, alias, values, edge, note, paths);
         $structs!(lb_unit_operands: scale_a, scale_b, metadata);
         $structs!(lb_case: op, a, b, c, b_transposed, out, seed);
         $structs!(lb_capture_options: device, folder, dots, seed, resume, command);
@@ -22,6 +24,9 @@ macro_rules! table {
         $structs!(lb_grade_input: actual, reference, exact, nan_by_class, contract, k, reference_error, row_rms, row_index, col_index, has_sentinel, sentinel, max_outliers);
         $structs!(lb_m16_outlier: row, col, reference, actual, ulp, row_rms, floor);
         $structs!(lb_m16_diff: max_ulp, over_budget, over_count, over_ulp_only, sign_flips, max_abs, rel_rms, rms, row_rms, row_count);
+        $structs!(lb_explain_term: source, k, from, a, b, scale_a, scale_b, flushed, value, exponent, sets_max, kept, cut);
+        $structs!(lb_explain_op: what, step, block, first_k, last_k, first_term, term_count, scale_a, scale_b, aligned, max_exp, unit_exp, c_unit_exp, floor_sets_max, alone, sum, sum_exponent, rounded, round, format, result, lost, overflow, result_flushed);
+        $structs!(lb_explanation: unit, row, col, k, steps, blocks, c, d, exact_value, exact, ulp, ops, op_count, terms, term_count);
         $structs!(lb_digit: size, axis, step);
         $structs!(lb_fragment_row: instr, only, operand, m, n, k, in_bits, own_bits, lane, item, evidence, source, note);
         $structs!(lb_fragment_selectors: sparsity, byte_id_a, thread_id_a, byte_id_b, thread_id_b);
@@ -42,6 +47,7 @@ macro_rules! table {
         $structs!(lb_recording_fit: path, unit, words, tried, explain, explain_count, best_other, parameters, rows, row_count, rules, rule_count);
         $structs!(lb_question: other, parameter, found, a, b, c, terms, row_code, other_code);
         $structs!(lb_decision: unit, row, questions, count);
+        $structs!(lb_explain_steps: first, last);
         $structs!(lb_run_report: end, why, not_written, guard_damage, inputs_changed, seconds, detail);
         $structs!(lb_check_options: x, actual, actual_name, on, argv, unit, contract, nan_by_class, reference, sample, seed, timeout_seconds, max_outliers, progress, progress_user);
         $structs!(lb_block_options: reference, actual, actual_bytes, ld, guard_bytes, has_sentinel, sentinel, contract, k, max_outliers);
@@ -63,9 +69,20 @@ macro_rules! table {
         $integers!(lb_evidence: LB_EVIDENCE_OPEN, LB_EVIDENCE_INFERRED, LB_EVIDENCE_STATED, LB_EVIDENCE_RECORDED, LB_EVIDENCE_COUNT);
         $integers!(lb_unit_path: LB_PATH_NONE, LB_PATH_TRUNCATED, LB_PATH_TWO_HALVES, LB_PATH_FMA_CHAIN, LB_PATH_EXACT, LB_PATH_PAIRWISE, LB_PATH_LATE_C, LB_PATH_LATE_C_SPLIT, LB_PATH_BLOCK_SCALED, LB_PATH_SPARSE, LB_PATH_INTEGER, LB_PATH_XOR_POPC, LB_PATH_AND_POPC, LB_PATH_ODD_FIRST, LB_PATH_TWO_CHAINS, LB_PATH_PAIR_ODD, LB_PATH_PAIR_FUSED, LB_PATH_COUNT);
         $integers!(lb_unit_round: LB_UNIT_RZ_F32, LB_UNIT_RZ_E8M13, LB_UNIT_RNE_F16, LB_UNIT_RNE_F32, LB_UNIT_RNE_F64, LB_UNIT_ODD_F32, LB_UNIT_WRAP_I32, LB_UNIT_SATURATE_I32, LB_UNIT_ROUND_COUNT);
+        $integers!(lb_zero_products: LB_ZERO_PRODUCTS_SKIP, LB_ZERO_PRODUCTS_COUNT);
+        $integers!(lb_c_subnormal: LB_C_SUBNORMAL_LEAST, LB_C_SUBNORMAL_OWN);
+        $integers!(lb_unit_overflow: LB_UNIT_OVERFLOW_INF, LB_UNIT_OVERFLOW_MAX);
+        $integers!(lb_tiny_sign: LB_TINY_SIGN_KEEP, LB_TINY_SIGN_PLUS);
+        $integers!(lb_late_floor: LB_LATE_FLOOR_ONCE, LB_LATE_FLOOR_TWICE);
+        $integers!(lb_special_scope: LB_SPECIALS_BLOCK, LB_SPECIALS_STEP);
+        $integers!(lb_tf32_input: LB_TF32_TRUNCATE, LB_TF32_KEEP_NAN, LB_TF32_ROUND);
+        $integers!(lb_zero_group: LB_ZERO_GROUP_PRODUCTS, LB_ZERO_GROUP_SUM, LB_ZERO_GROUP_ALWAYS);
+        $integers!(lb_unit_subnormals: LB_SUBNORMALS_PATH, LB_SUBNORMALS_KEEP, LB_SUBNORMALS_FLUSH_IN, LB_SUBNORMALS_FLUSH_OUT, LB_SUBNORMALS_FLUSH);
         $integers!(lb_reference_mode: LB_REFERENCE_AUTO, LB_REFERENCE_F64, LB_REFERENCE_EXACT);
         $integers!(lb_dist: LB_DIST_UNIFORM, LB_DIST_NORMAL, LB_DIST_INTEGER, LB_DIST_WIDE, LB_DIST_BITS, LB_DIST_SPECIAL, LB_DIST_COUNT);
         $integers!(lb_capture_kind: LB_CAPTURE_DIRECTED, LB_CAPTURE_DOTS, LB_CAPTURE_CHAIN, LB_CAPTURE_TILES, LB_CAPTURE_GEMM, LB_CAPTURE_KIND_COUNT);
+        $integers!(lb_explain_what: LB_EXPLAIN_BLOCK, LB_EXPLAIN_GROUP, LB_EXPLAIN_PARTIAL, LB_EXPLAIN_JOIN, LB_EXPLAIN_LATE, LB_EXPLAIN_FMA, LB_EXPLAIN_EXACT, LB_EXPLAIN_PRODUCT, LB_EXPLAIN_PAIR, LB_EXPLAIN_ADD, LB_EXPLAIN_INTEGER, LB_EXPLAIN_NAN, LB_EXPLAIN_WHAT_COUNT);
+        $integers!(lb_explain_source: LB_EXPLAIN_FROM_PRODUCT, LB_EXPLAIN_FROM_C, LB_EXPLAIN_FROM_OP);
         $integers!(lb_fragment_operand: LB_FRAGMENT_A, LB_FRAGMENT_B, LB_FRAGMENT_C, LB_FRAGMENT_D, LB_FRAGMENT_METADATA, LB_FRAGMENT_SCALE_A, LB_FRAGMENT_SCALE_B, LB_FRAGMENT_OPERAND_COUNT);
         $integers!(lb_axis: LB_AXIS_ROW, LB_AXIS_COL, LB_AXIS_MATRIX, LB_AXIS_CHOSEN);
         $integers!(int: LB_FRAGMENT_DIGITS);
@@ -91,9 +108,10 @@ macro_rules! table {
         $floats!(LB_M16_SIGN_FLIP_BAND);
         $floats!(LB_M16_REL_RMS_GATE);
         $floats!(LB_M16_OLD_FLOOR);
+        $integers!(int: LB_NO_EXPONENT);
         $integers!(int: LB_MAX_RANK);
         $texts!(LB_RECORD_SCHEMA);
         $integers!(int: LB_NO_FLOOR);
-        $functions!(lb_status_text, lb_version, lb_fail, lb_nearest_name, lb_random_u64, lb_philox4x32, lb_format_row, lb_format_find, lb_format_get, lb_decode, lb_code_class, lb_value_of, lb_value_add, lb_value_mul, lb_to_double, lb_encode, lb_from_double, lb_flush_code, lb_max_code, lb_min_code, lb_inf_code, lb_nan_code, lb_ordinal, lb_ulp_distance, lb_block_format_row, lb_block_format_find, lb_block_encode, lb_block_decode, lb_block_encode_rows, lb_block_decode_rows, lb_mat_of, lb_mat_transposed, lb_mat_round, lb_mat_encode, lb_mat_convert, lb_mat_check, lb_verdict_name, lb_evidence_name, lb_record_open, lb_record_close, lb_record_text, lb_record_add_outlier, lb_record_to_json, lb_record_from_json, lb_records_exit, lb_unit_path_name, lb_unit_round_name, lb_unit_row, lb_unit_find, lb_unit_dot, lb_unit_gemm, lb_unit_dot_check, lb_unit_gemm_with, lb_unit_mma_with, lb_unit_expand, lb_unit_mma, lb_case_m, lb_case_n, lb_case_k, lb_case_b, lb_case_check, lb_reference_matmul, lb_draw, lb_draw_mat, lb_backend_name, lb_backend_summary, lb_device_open, lb_device_open_command, lb_device_can, lb_device_run, lb_device_name, lb_device_detail, lb_device_close, lb_capture_open, lb_capture_close, lb_capture_device, lb_capture_can, lb_capture_kind_name, lb_capture_kind_text, lb_capture_unit, lb_capture_request, lb_capture_ptx, lb_contract_row, lb_contract_find, lb_contract_floor, lb_grade, lb_bf16_ord, lb_m16_floor, lb_m16_within, lb_m16_compare_block, lb_m16_diff_free, lb_fragment_operand_name, lb_fragment_row_at, lb_fragment_of, lb_fragment_place, lb_fragment_slot, lb_fragment_gather, lb_fragment_scatter, lb_warp_mma, lb_gemm, lb_kernel_row, lb_dtype_find, lb_dtype_of_codes, lb_dtype_for, lb_tensor_count, lb_file_open, lb_file_parse, lb_file_close, lb_file_count, lb_file_tensor, lb_file_find, lb_file_metadata, lb_file_metadata_key, lb_file_path, lb_safetensors_write, lb_npy_write, lb_safetensors_begin, lb_safetensors_put, lb_safetensors_end, lb_operand_open, lb_operand_close, lb_mat_write, lb_candidate_name, lb_candidate_what, lb_candidate_get, lb_candidate_value_text, lb_candidate_of, lb_candidate_dot, lb_fit_recording, lb_recording_fit_close, lb_decide, lb_decision_close, lb_decision_write, lb_report_text, lb_report_brief, lb_report_junit, lb_run_guarded, lb_poison_code, lb_check, lb_sample_indices, lb_grade_block, lb_replay, lb_gen_line, lb_judge_open, lb_judge_line, lb_judge_close, lb_gemm_scheduled, lb_schedule_parse, lb_schedule_text, lb_schedule_equal, lb_schedule_row, lb_fit_schedule, lb_fit_close, lb_units_alike);
+        $functions!(lb_status_text, lb_version, lb_fail, lb_nearest_name, lb_random_u64, lb_philox4x32, lb_format_row, lb_format_find, lb_format_get, lb_decode, lb_code_class, lb_value_of, lb_value_add, lb_value_mul, lb_to_double, lb_encode, lb_from_double, lb_flush_code, lb_max_code, lb_min_code, lb_inf_code, lb_nan_code, lb_ordinal, lb_ulp_distance, lb_block_format_row, lb_block_format_find, lb_block_encode, lb_block_decode, lb_block_encode_rows, lb_block_decode_rows, lb_mat_of, lb_mat_transposed, lb_mat_round, lb_mat_encode, lb_mat_convert, lb_mat_check, lb_verdict_name, lb_evidence_name, lb_record_open, lb_record_close, lb_record_text, lb_record_add_outlier, lb_record_to_json, lb_record_from_json, lb_records_exit, lb_unit_path_name, lb_unit_round_name, lb_unit_set, lb_unit_parameter, lb_unit_is_plain, lb_unit_row, lb_unit_find, lb_unit_dot, lb_unit_gemm, lb_unit_dot_check, lb_unit_gemm_with, lb_unit_mma_with, lb_unit_expand, lb_unit_mma, lb_case_m, lb_case_n, lb_case_k, lb_case_b, lb_case_check, lb_reference_matmul, lb_draw, lb_draw_mat, lb_backend_name, lb_backend_summary, lb_device_open, lb_device_open_command, lb_device_can, lb_device_run, lb_device_name, lb_device_detail, lb_device_close, lb_capture_open, lb_capture_close, lb_capture_device, lb_capture_can, lb_capture_kind_name, lb_capture_kind_text, lb_capture_unit, lb_capture_request, lb_capture_ptx, lb_contract_row, lb_contract_find, lb_contract_floor, lb_grade, lb_bf16_ord, lb_m16_floor, lb_m16_within, lb_m16_compare_block, lb_m16_diff_free, lb_explain_what_name, lb_explain_what_text, lb_explain, lb_explain_free, lb_fragment_operand_name, lb_fragment_row_at, lb_fragment_of, lb_fragment_place, lb_fragment_slot, lb_fragment_gather, lb_fragment_scatter, lb_warp_mma, lb_gemm, lb_kernel_row, lb_dtype_find, lb_dtype_of_codes, lb_dtype_for, lb_tensor_count, lb_file_open, lb_file_parse, lb_file_close, lb_file_count, lb_file_tensor, lb_file_find, lb_file_metadata, lb_file_metadata_key, lb_file_path, lb_safetensors_write, lb_npy_write, lb_safetensors_begin, lb_safetensors_put, lb_safetensors_end, lb_operand_open, lb_operand_close, lb_mat_write, lb_candidate_name, lb_candidate_what, lb_candidate_get, lb_candidate_value_text, lb_candidate_of, lb_candidate_dot, lb_fit_recording, lb_recording_fit_close, lb_decide, lb_decision_close, lb_decision_write, lb_report_text, lb_report_brief, lb_report_junit, lb_report_explanation, lb_report_explanation_json, lb_run_guarded, lb_poison_code, lb_check, lb_sample_indices, lb_grade_block, lb_unit_read, lb_replay, lb_gen_line, lb_judge_open, lb_judge_line, lb_judge_close, lb_gemm_scheduled, lb_schedule_parse, lb_schedule_text, lb_schedule_equal, lb_schedule_row, lb_fit_schedule, lb_fit_close, lb_units_alike);
     };
 }
