@@ -216,7 +216,8 @@ static lb_status bench_unit(const bench_args *a, const lb_unit *u, bench_blas *b
 }
 
 static bool wanted(const bench_args *a, const lb_unit *u) {
-    return u->path != LB_PATH_NONE && (!a->units || strstr(u->name, a->units));
+    const bool plain = !u->scale_block && !u->sparse_group; /* A, B and C are all it takes */
+    return u->path != LB_PATH_NONE && plain && (!a->units || strstr(u->name, a->units));
 }
 
 static int run(const bench_args *a) {

@@ -34,7 +34,13 @@ typedef struct fit {
 bool lb_units_alike(const lb_unit *a, const lb_unit *b) {
     const bool one_k = a->k == b->k || a->path == LB_PATH_TRUNCATED; /* a chain of blocks does not show where instructions end */
     return a->path == b->path && one_k && a->a == b->a && a->b == b->b && a->c == b->c && a->d == b->d && a->terms == b->terms &&
-           a->frac_bits == b->frac_bits && a->floor_exp == b->floor_exp && a->round == b->round;
+           a->frac_bits == b->frac_bits && a->floor_exp == b->floor_exp && a->round == b->round && a->scale_block == b->scale_block &&
+           a->scale == b->scale && a->group == b->group && a->sparse_group == b->sparse_group;
+}
+
+/* Whether A, B and C are all that the unit takes. */
+static bool is_plain(const lb_unit *u) {
+    return !u->scale_block && !u->sparse_group;
 }
 
 static void say(const fit *f, const char *stage, double fraction) {
@@ -304,10 +310,11 @@ static lb_status enumerate(fit *f, lb_error *err) {
     if (only && (only->a != f->x.a.format->id || only->b != f->x.b.format->id))
         return lb_fail(err, LB_E_FORMAT, only->name, "it takes %s and %s; A and B are %s and %s", lb_format_row(only->a)->name,
                        lb_format_row(only->b)->name, f->x.a.format->name, f->x.b.format->name);
+    if (only && !is_plain(only)) return lb_fail(err, LB_E_ARG, only->name, "a fit has no scales and no metadata to give it");
     if (only) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, only, err));
     for (size_t i = 0; !only && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);
-        bool fits = u->path != LB_PATH_NONE && u->a == f->x.a.format->id && u->b == f->x.b.format->id;
+        bool fits = u->path != LB_PATH_NONE && is_plain(u) && u->a == f->x.a.format->id && u->b == f->x.b.format->id;
         for (size_t j = 0; fits && j < i; j++) fits = !(lb_units_alike(u, lb_unit_row(j)) && u->k == lb_unit_row(j)->k);
         if (fits) LB_TRY(lb_fit_enumerate(&f->groups, &f->x, u, err));
     }

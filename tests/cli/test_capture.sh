@@ -101,7 +101,8 @@ code=0
 LASTBIT_FAKE_LIE=refuses-second "$lastbit" capture --units sm_90/mma.m16n8k16.f32 --kind tiles -o some >out 2>err </dev/null || code=$?
 same $LINENO "exit" $code 3
 same $LINENO "lines" "$(wc -l <err)" 1
-same $LINENO "the others are there" "$(files some)" "$(($("$lastbit" units sm_90/mma.m16n8k16.f32 | wc -l) - 2))"
+"$lastbit" units sm_90/mma.m16n8k16.f32 >listed # a head line; rows with a compressed A are not recorded
+same $LINENO "the others are there" "$(files some)" "$(($(grep -vc '\.sp ' listed) - 2))"
 
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]
