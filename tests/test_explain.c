@@ -165,6 +165,7 @@ static void the_exact_answer_is_the_correctly_rounded_one(void **state) {
                 if (e.exact != want && lb_ulp_distance(d, e.exact, want) != 0) fail_msg("%s seed %d", u.name, (int)n);
                 if (lb_code_class(d, e.d) <= LB_INF && lb_code_class(d, want) <= LB_INF)
                     assert_int_equal(e.ulp, lb_ulp_distance(d, e.d, want));
+                if (lb_code_class(d, e.d) == LB_NAN && lb_code_class(d, want) == LB_NAN) assert_int_equal(e.ulp, 0);
                 lb_explain_free(&e);
             }
         }

@@ -44,6 +44,7 @@ static const unit_edge edges[] = {
     /* D2. 0 * 2^127 as 2^-126 * 2^127 has exponent 1: last place 2^-23, which cuts 2^-24 and 2^-25 */
     {__LINE__, A100_BF16, 0, 0x33c00000, 3, {{0, 0x1p127}, {0x1p-12, 0x1p-12}, {0x1p-12, 0x1p-13}}},
     {__LINE__, A100_BF16 "+zero_products=count", 0, 0, 3, {{0, 0x1p127}, {0x1p-12, 0x1p-12}, {0x1p-12, 0x1p-13}}},
+    {__LINE__, A100_BF16 "+zero_products=count", 0, 0x33c00000, 3, {{0, 0x1p116}, {0x1p-12, 0x1p-12}, {0x1p-12, 0x1p-13}}}, /* -10: 2^-34 */
     /* D3. c = -2^-20, -2^-39, -1.25*2^-23: -18.5 * 2^-24, and 2^-39 more where c's own exponent keeps it: 19 */
     {__LINE__, A100_F16, 0x8010, 0x8012, 2, {{-0x1p-19, 0x1p-20}, {-1.25 * 0x1p-11, 0x1p-12}}},
     {__LINE__, A100_F16 "+c_subnormal=own", 0x8010, 0x8013, 2, {{-0x1p-19, 0x1p-20}, {-1.25 * 0x1p-11, 0x1p-12}}},

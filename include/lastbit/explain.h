@@ -41,7 +41,7 @@ typedef enum lb_explain_source {
     LB_EXPLAIN_FROM_OP       /* the result of an earlier operation */
 } lb_explain_source;
 
-#define LB_NO_EXPONENT INT32_MIN
+#define LB_NO_EXPONENT (-1000000) /* below every exponent */
 
 /** One term. value = kept + cut, exactly, unless the value is NaN or Inf. */
 typedef struct lb_explain_term {
