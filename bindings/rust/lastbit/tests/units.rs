@@ -257,7 +257,14 @@ fn every_row_is_found_by_its_name_and_runs_unless_it_is_open() {
         let (half, zero) = (u.b().encode(0.5) as u32, u.c().encode(0.0) as u32);
         match u.dot(&[one], &[half], zero) {
             Ok(d) => assert!(!u.is_open() && u.d().decode(d.into()) == 0.5, "{u}: {d:x}"),
-            Err(error) => assert!(u.is_open() && error.status() == Status::Unavailable, "{u}: {error}"),
+            Err(error) if u.is_open() => assert_eq!(error.status(), Status::Unavailable, "{u}: {error}"),
+            // Scales, metadata and codes of 64 bits have no place in a dot.
+            Err(error) => {
+                let name = u.name();
+                let wide = name.contains(".f64") && error.status() == Status::Format;
+                let more = (name.contains(".mx") || name.ends_with(".sp")) && error.status() == Status::Arg;
+                assert!(wide || more, "{u}: {error}");
+            }
         }
         open += usize::from(u.is_open());
     }
