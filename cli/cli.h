@@ -118,6 +118,7 @@ int cli_judge(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
+int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 
 #endif

@@ -15,7 +15,7 @@ static void add_statistical(const lb_contract *c, const lb_limit_row *row, doubl
     const double scale = lb_limit_scale(row, r, gauge);
     add(l, "scale", scale, false, "spread of the whole sum: the greatest of row_rms, |reference|, gauge / sqrt(k)");
     add(l, "n", row->depth, false, "roundings in the accumulator on the longest way");
-    add(l, "u", row->step_u, false, "what each may be off, relative to the sum of magnitudes");
+    add(l, "u", row->step_random, false, "what each may be off, relative to the partial sum");
     add(l, "false_alarm", row->per_element, false, "P(this element fails though the kernel is correct)");
     add(l, "random", row->random * scale, true, "(2/pi) ln(1/p) sqrt(n u^2 / 3) scale");
     if (!c->reduction.truncates) return;
@@ -84,7 +84,7 @@ lb_status lb_contract_limit(const lb_contract *c, const lb_limit_input *in, lb_l
     out->ulp_reach = isfinite(r) ? lb_limit_reach(in->format, in->reference, steps) : 0;
     out->bound = between ? out->tolerance + out->ulp_reach : fmax(out->tolerance, out->ulp_reach); /* fmax passes over a NaN */
     if (of_block || !isfinite(r)) out->bound = NAN;
-    if (steps > 0)
+    if (steps > 0 || c->bound == LB_BOUND_ULP_OR_FLOOR)
         add(out, between ? "rounding" : "ulp", out->ulp_reach, true,
             between ? "half a step of the output format on each side" : "the ordinal budget as a distance");
     double most = -1;

@@ -45,30 +45,29 @@ bool lb_judge_takes(const lb_contract *c, double value) {
 
 /* ---- what the pair is ------------------------------------------------------------------------------------------------- */
 
-static bool is_subnormal(const lb_format *f, double value) {
-    const bool has = f->special != LB_SPECIAL_INT && f->special != LB_SPECIAL_E8M0;
-    return has && value != 0 && fabs(value) < exp2(1 - f->bias);
+lb_range lb_range_of(const lb_format *f) {
+    uint64_t inf;
+    const bool subnormals = f->special != LB_SPECIAL_INT && f->special != LB_SPECIAL_E8M0;
+    return (lb_range){lb_to_double(f, lb_max_code(f)), subnormals ? exp2(1 - f->bias) : 0, lb_inf_code(f, &inf)};
 }
 
 /* A format without Inf writes an overflow as NaN, whose sign is lost; the gauge of a NaN that is none is infinite. */
 static lb_event event_of_nan(const lb_judge_at *at, lb_number a, lb_number r) {
-    uint64_t inf;
-    const bool has_inf = lb_inf_code(at->format, &inf);
-    const double top = lb_to_double(at->format, lb_max_code(at->format));
+    const lb_range *range = at->range;
     if (isnan(a.value) && isnan(r.value)) return a.code == r.code ? LB_EVENT_NAN_SAME : LB_EVENT_NAN_OTHER;
-    if (!has_inf && isnan(r.value) && fabs(a.value) == top && at->gauge != INFINITY) return LB_EVENT_SATURATED;
-    if (!has_inf && isnan(a.value) && fabs(r.value) == top) return LB_EVENT_OVERFLOWED;
+    if (!range->has_inf && isnan(r.value) && fabs(a.value) == range->top && at->gauge != INFINITY) return LB_EVENT_SATURATED;
+    if (!range->has_inf && isnan(a.value) && fabs(r.value) == range->top) return LB_EVENT_OVERFLOWED;
     return LB_EVENT_CLASS;
 }
 
 static lb_event event_of(const lb_judge_at *at, lb_number a, lb_number r) {
     if (isnan(a.value) || isnan(r.value)) return event_of_nan(at, a, r);
-    if (isinf(r.value) && a.value == copysign(lb_to_double(at->format, lb_max_code(at->format)), r.value)) return LB_EVENT_SATURATED;
+    if (isinf(r.value) && a.value == copysign(at->range->top, r.value)) return LB_EVENT_SATURATED;
     if (isinf(a.value) && isfinite(r.value)) return LB_EVENT_OVERFLOWED;
     if (isinf(a.value) || isinf(r.value)) return a.value == r.value ? LB_EVENT_NUMBERS : LB_EVENT_CLASS;
     if (a.value != 0) return LB_EVENT_NUMBERS;
     if (r.value == 0) return a.code == r.code ? LB_EVENT_NUMBERS : LB_EVENT_ZERO_SIGN;
-    return is_subnormal(at->format, r.value) ? LB_EVENT_FLUSHED : LB_EVENT_NUMBERS;
+    return fabs(r.value) < at->range->least_normal ? LB_EVENT_FLUSHED : LB_EVENT_NUMBERS;
 }
 
 /* ---- two numbers ------------------------------------------------------------------------------------------------------ */

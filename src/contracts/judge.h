@@ -30,10 +30,19 @@ typedef struct lb_judgement {
     double ulp, abs_error, ratio; /* ratio: of the error to what is allowed; INFINITY where classes differ */
 } lb_judgement;
 
+/* What judging asks of a format, once for all elements. */
+typedef struct lb_range {
+    double top, least_normal; /* 0: there are no subnormals */
+    bool has_inf;
+} lb_range;
+
+lb_range lb_range_of(const lb_format *f);
+
 /* What judging needs to know of an element beside its two numbers. */
 typedef struct lb_judge_at {
     const lb_contract *contract; /* NULL: only exact counts */
     const lb_format *format;
+    const lb_range *range;
     const lb_limit_row *row;
     double gauge, flushed_gauge; /* NAN, 0: not known */
 } lb_judge_at;

@@ -63,6 +63,7 @@ lb_limit_row lb_limit_of_row(const lb_contract *c, const lb_format *f, double k,
     row.depth = d.inner;
     row.outer_depth = d.outer;
     row.step_u = d.step_u;
+    row.step_random = d.step_random;
     if (c->bound == LB_BOUND_GAUGE) row.per_gauge = c->margin * exp2(-f->man_bits);
     if (c->bound == LB_BOUND_GAMMA) row.per_gauge = lb_reduction_gamma(c, k) * (1 + 0x1p-30); /* the gauge is an f64 sum */
     if (c->bound == LB_BOUND_GAMMA || c->bound == LB_BOUND_STATISTICAL) row.underflow = lb_reduction_underflow(c, k);

@@ -13,7 +13,7 @@ typedef struct lb_limit_row {
     double atol, rtol, small;        /* as the format has them */
     double random, bias, bias_share; /* STATISTICAL: of the scale; of |r| */
     double underflow;
-    double depth, outer_depth, step_u, quantile, bias_quantile, per_element; /* what those are made of */
+    double depth, outer_depth, step_u, step_random, quantile, bias_quantile, per_element; /* what those are made of */
 } lb_limit_row;
 
 /* elements >= 1. The gauge may be needed: see lb_contract_needs_gauge. */
