@@ -47,7 +47,9 @@ static void each_policy_takes_what_it_says_and_counts_the_same(void **state) {
         {__LINE__, LB_F16, 0x0001, 0x0000, "xxxxxx", COUNTER(wrong)}, /* a subnormal for zero is no flush */
         /* the largest finite value for an overflow; of the same sign, where the format has Inf */
         {__LINE__, LB_F16, 0x7bff, 0x7c00, "xxx..x", COUNTER(saturated)},
+        {__LINE__, LB_F16, 0xfbff, 0xfc00, "xxx..x", COUNTER(saturated)},
         {__LINE__, LB_F16, 0xfbff, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
+        {__LINE__, LB_F16, 0x7bff, 0xfc00, "xxxxxx", COUNTER(class_mismatch)},
         {__LINE__, LB_F16, 0x7bfe, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
         {__LINE__, LB_E5M2, 0x7b, 0x7c, "xxx..x", COUNTER(saturated)},
         {__LINE__, LB_E4M3, 0x7e, 0x7f, "xxx..x", COUNTER(saturated)}, /* an overflow is NaN there, its sign lost */
