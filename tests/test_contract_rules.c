@@ -136,6 +136,27 @@ static void a_baseline_frees_what_is_twice_as_bad_and_no_more(void **state) {
     }
 }
 
+static void a_loud_element_has_the_scale_that_it_shows_itself(void **state) {
+    (void)state;
+    enum { N = 100 };
+    /* one 1 among zeros: the row's RMS is 0.1, the element's scale 1; p = 1e-6 / 100: t = (2/pi) ln(1e8) = 11.7270, times 32.0052 * 2^-24:
+     * 2.2371e-5 there, a tenth of it beside it */
+    uint32_t reference[N] = {0x3f800000}, actual[N] = {0};
+    const lb_format *f = lb_format_row(LB_F32);
+    static const struct {
+        int line;
+        double loud, quiet;
+        uint64_t wrong;
+    } rows[] = {{__LINE__, 1 + 2.22e-5, 2.22e-6, 0}, {__LINE__, 1 + 2.25e-5, 2.22e-6, 1}, {__LINE__, 1 + 2.22e-5, 2.25e-6, 1}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        actual[0] = (uint32_t)lb_from_double(f, rows[i].loud);
+        actual[1] = (uint32_t)lb_from_double(f, rows[i].quiet);
+        lb_record *r = graded_codes("statistical", f, actual, reference, N, 3072, NULL);
+        EXPECT_CODE(rows[i].line, r->counts.wrong, rows[i].wrong);
+        lb_record_close(r);
+    }
+}
+
 /* ---- of every rule --------------------------------------------------------------------------------------------------------- */
 
 static const struct {
@@ -299,6 +320,7 @@ int main(void) {
         cmocka_unit_test(each_rule_draws_its_line_where_its_formula_says),
         cmocka_unit_test(a_norm_judges_the_block_and_no_element),
         cmocka_unit_test(a_baseline_frees_what_is_twice_as_bad_and_no_more),
+        cmocka_unit_test(a_loud_element_has_the_scale_that_it_shows_itself),
         cmocka_unit_test(no_rule_takes_nan_or_inf_for_a_number),
         cmocka_unit_test(nan_and_inf_on_both_sides_are_judged_by_the_rules_policy_and_enter_no_norm),
         cmocka_unit_test(nothing_compared_and_nothing_but_zeros_prove_nothing_under_any_rule),
