@@ -114,7 +114,7 @@ echo '{"name": "mine", "rule": "gamma", "accumulator": {"rounding": "truncate", 
 echo '{"rule": "gamma", "accumulater": {}}' >typo.json
 head -c 2000 /dev/urandom >noise.json
 expect $LINENO 0 out 'contract   mine, stated' check f16/A.npy f16/B.npy --actual f16/D.npy --contract mine.json
-expect $LINENO 0 out 'contract=ulp:4 ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract ulp:4
+expect $LINENO 1 out 'contract=ulp:4 ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract ulp:4
 expect $LINENO 2 err 'typo.json: unknown key "accumulater"; did you mean accumulator' check f16/A.npy f16/B.npy --actual f16/D.npy --contract typo.json
 expect $LINENO 2 err '^lastbit: noise.json: ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract noise.json
 expect $LINENO 2 err 'absent.json: cannot be opened' check f16/A.npy f16/B.npy --actual f16/D.npy --contract absent.json
