@@ -70,6 +70,7 @@ typedef struct lb_reduction {
     double fold_group;  /* scales are applied to the sums of so many products; 0: not */
     bool fold_element;  /* scales are applied to each element: a rounding of each operand */
     bool rounds_products;
+    double least_normal;               /* of the accumulator; 0: 2^-126, an f32's */
     bool flushes_inputs, flushes_sums; /* subnormal operands, subnormal results of additions, are taken as zero */
 } lb_reduction;
 

@@ -396,6 +396,7 @@ class lb_reduction(Structure):
         ("fold_group", c_double),
         ("fold_element", c_bool),
         ("rounds_products", c_bool),
+        ("least_normal", c_double),
         ("flushes_inputs", c_bool),
         ("flushes_sums", c_bool),
     ]

@@ -41,7 +41,7 @@ static lb_status check_keys(const node *at, const char *const *keys, size_t coun
 /* The object under a key; *has says whether it is there. */
 static lb_status child(const node *up, const char *key, const char *const *keys, size_t count, node *out, bool *has) {
     *out = (node){.json = json_object_get(up->json, key), .place = up->place, .err = up->err};
-    snprintf(out->path, sizeof out->path, "%s%s%s", up->path, *up->path ? "." : "", key);
+    snprintf(out->path, sizeof out->path, "%s", key); /* every object but a level lies at the top */
     *has = out->json != NULL;
     return *has ? check_keys(out, keys, count) : LB_OK;
 }
@@ -135,10 +135,12 @@ static lb_status read_bound(const node *root, lb_contract *c) {
 }
 
 static lb_status read_accumulator(const node *root, lb_contract *c) {
-    static const char *const keys[] = {"rounding", "unit_roundoff", "step", "frac_bits"}, *const roundings[] = {"nearest", "truncate"};
+    static const char *const keys[] = {"rounding", "unit_roundoff", "step", "frac_bits", "least_normal"}, *const roundings[] = {"nearest",
+                                                                                                                                "truncate"};
     const number_rule rules[] = {{"unit_roundoff", 0x1p-60, 0.5, false, &c->unit_roundoff},
                                  {"step", 1, 1024, true, &c->reduction.step},
-                                 {"frac_bits", 1, 60, true, &c->reduction.frac_bits}};
+                                 {"frac_bits", 1, 60, true, &c->reduction.frac_bits},
+                                 {"least_normal", 0x1p-1022, 1, false, &c->reduction.least_normal}};
     node at;
     bool has;
     size_t rounding = c->reduction.truncates;

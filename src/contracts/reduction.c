@@ -51,8 +51,8 @@ double lb_reduction_gamma(const lb_contract *c, double k) {
     return x < 1 ? x / (1 - x) : INFINITY;
 }
 
-/* Additions underflow only where sums are flushed; products of an f32 are off by half its least value each. */
+/* A rounding below the least normal number is off by u times that; a flush by all of it, of a product and of a sum. */
 double lb_reduction_underflow(const lb_contract *c, double k) {
-    const double sums = c->reduction.flushes_sums ? (k + 1) * 0x1p-126 : 0;
-    return sums + (c->reduction.flushes_sums ? k * 0x1p-126 : k * 0x1p-150);
+    const double least = c->reduction.least_normal > 0 ? c->reduction.least_normal : 0x1p-126;
+    return (k + 1) * (c->reduction.flushes_sums ? 2 * least : c->unit_roundoff * least);
 }

@@ -22,14 +22,15 @@ static lb_status room(void **out, size_t rows, size_t cols, size_t bytes, lb_err
     return *out ? LB_OK : lb_fail(err, LB_E_MEMORY, "check", "no memory for %zux%zu elements", rows, cols);
 }
 
-lb_status lb_flushed_copy(const lb_mat *m, lb_mat *out, void **owned, lb_error *err) {
+lb_status lb_copy_without_subnormals(const lb_mat *m, lb_subnormal_as as, lb_mat *out, void **owned, lb_error *err) {
     const lb_status s = room(owned, m->rows, m->cols, (size_t)m->format->bytes, err);
     if (s != LB_OK) return s;
     *out = lb_mat_of(m->format, *owned, m->rows, m->cols);
+    const uint64_t other = as == LB_SUBNORMAL_AS_ZERO ? 0 : UINT64_C(1) << (m->format->man_bits + m->format->pad_bits);
     for (size_t r = 0; r < m->rows; r++) {
         for (size_t c = 0; c < m->cols; c++) {
             const uint64_t code = lb_mat_code(m, r, c);
-            lb_store_code(lb_mat_at(out, r, c), m->format->bytes, is_subnormal(m->format, code) ? 0 : code);
+            lb_store_code(lb_mat_at(out, r, c), m->format->bytes, is_subnormal(m->format, code) ? other : code);
         }
     }
     return LB_OK;

@@ -433,6 +433,7 @@ pub struct lb_reduction {
     pub fold_group: f64,
     pub fold_element: bool,
     pub rounds_products: bool,
+    pub least_normal: f64,
     pub flushes_inputs: bool,
     pub flushes_sums: bool,
 }

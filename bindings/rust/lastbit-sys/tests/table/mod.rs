@@ -16,7 +16,7 @@ macro_rules! table {
         $structs!(lb_unit: name, m, n, k, m_free, n_free, a, b, c, d, path, terms, frac_bits, floor_exp, round, evidence, source, note, open);
         $structs!(lb_case: op, a, b, c, b_transposed, out, seed);
         $structs!(lb_level: order, width);
-        $structs!(lb_reduction: truncates, step, frac_bits, levels, level_count, split_k, promote, fold_group, fold_element, rounds_products, flushes_inputs, flushes_sums);
+        $structs!(lb_reduction: truncates, step, frac_bits, levels, level_count, split_k, promote, fold_group, fold_element, rounds_products, least_normal, flushes_inputs, flushes_sums);
         $structs!(lb_contract: name, max_ulp, margin, unit_roundoff, sign_flip_band, flips_graded, classes_first, rel_rms_gate, formats, evidence, source, note, bound, specials, atol, rtol, small, dtypes, parameters, false_alarm, cases, reduction);
         $structs!(lb_limit_input: format, reference, k, row_rms, elements, gauge, flushed_gauge);
         $structs!(lb_term: name, what, value, part);
