@@ -35,42 +35,12 @@ static lb_status parse_place(const char *text, const lb_case *x, explained *e, l
     return LB_OK;
 }
 
-/* The element's row of the reference, for its RMS, and the gauge of the element. */
-static lb_status measure(const lb_case *x, explained *e, lb_error *err) {
-    const size_t n = lb_case_n(x);
-    double *gauge = malloc((n + 1) * sizeof *gauge), sum = 0;
-    void *codes = malloc((n + 1) * (size_t)x->out->bytes);
-    lb_mat row = lb_mat_of(x->out, codes, 1, n);
-    lb_status s = gauge && codes ? LB_OK : lb_fail(err, LB_E_MEMORY, "", "no memory for a row of the reference");
-    if (s == LB_OK) s = lb_reference_matmul(x, LB_REFERENCE_AUTO, &e->row, 1, NULL, 0, &row, NULL, gauge, err);
-    size_t finite = 0;
-    for (size_t j = 0; s == LB_OK && j < n; j++) {
-        const double v = lb_to_double(x->out, lb_mat_code(&row, 0, j));
-        if (!isfinite(v)) continue;
-        sum += v * v;
-        finite++;
-    }
-    if (s == LB_OK) {
-        e->in.reference = lb_mat_code(&row, 0, e->col);
-        e->in.gauge = gauge[e->col];
-        e->in.row_rms = finite ? sqrt(sum / (double)finite) : 0;
-    }
-    free(gauge);
-    free(codes);
-    return s;
-}
-
 static lb_status explain(const lb_contract *c, const explain_args *a, lb_case *x, explained *e, lb_error *err) {
     lb_status s = a->formats.out ? lb_format_get(a->formats.out, &x->out, err) : LB_OK;
     if (!a->formats.out) x->out = x->a.format;
     if (s == LB_OK) s = lb_case_check(x, err);
     if (s == LB_OK) s = parse_place(a->at, x, e, err);
-    if (s == LB_OK) s = measure(x, e, err);
-    if (s != LB_OK) return s;
-    e->in.format = x->out;
-    e->in.k = a->k ? (double)a->k : (double)lb_case_k(x);
-    e->in.elements = (double)lb_case_m(x) * (double)lb_case_n(x);
-    s = lb_contract_limit(c, &e->in, &e->limit, err);
+    if (s == LB_OK) s = lb_explain(x, c, (double)a->k, e->row, e->col, &e->in, &e->limit, err);
     return s == LB_OK ? lb_contract_rule(c, x->out, e->in.k, e->in.elements, &e->rule, err) : s;
 }
 

@@ -117,6 +117,33 @@ static void flushed_inputs_are_allowed_where_the_contract_declares_them_and_coun
     lb_record_close(r);
 }
 
+static void what_is_explained_is_what_is_checked_for_subnormal_operands_too(void **state) {
+    (void)state;
+    static const char *const rules[] = {
+        "gamma", "statistical", "m16-tc",
+        "{\"rule\": \"gamma-rz\", \"accumulator\": {\"step\": 8, \"frac_bits\": 24}, \"flush\": {\"inputs\": true}}"};
+    product p;
+    set_up(&p);
+    for (size_t i = 0; i < M * K; i++) p.a[i] = (uint16_t)(i % 3 ? 0x0040 : 0x0080);
+    run_kernel(&p, 0, false);
+    p.d[2 * N + 3] = 0x3f800000; /* the one element that is far off is the worst */
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        lb_contract *c;
+        lb_limit_input in;
+        lb_limit limit;
+        lb_error err;
+        lb_record *r = checked(&p, rules[i]);
+        const lb_status s =
+            *rules[i] == '{' ? lb_contract_from_json(rules[i], strlen(rules[i]), "test", &c, &err) : lb_contract_open(rules[i], &c, &err);
+        assert_int_equal(s, LB_OK);
+        assert_int_equal(lb_explain(&p.o.x, c, 0, 2, 3, &in, &limit, &err), LB_OK);
+        assert_true(r->worst.row == 2 && r->worst.col == 3 && r->worst.bound == limit.bound && r->worst.row_rms == in.row_rms);
+        assert_int_equal(lb_explain(&p.o.x, c, 0, M, 0, &in, &limit, &err), LB_E_ARG);
+        lb_contract_close(c);
+        lb_record_close(r);
+    }
+}
+
 static void an_f64_reference_is_fit_for_gamma_and_unfit_for_bits(void **state) {
     (void)state;
     product p;
@@ -162,6 +189,7 @@ int main(void) {
         cmocka_unit_test(a_correct_kernel_passes_and_a_lost_tail_fails_under_every_rule_that_can_see_it),
         cmocka_unit_test(a_sample_is_judged_with_the_gauge_of_its_own_elements),
         cmocka_unit_test(flushed_inputs_are_allowed_where_the_contract_declares_them_and_counted_anyway),
+        cmocka_unit_test(what_is_explained_is_what_is_checked_for_subnormal_operands_too),
         cmocka_unit_test(an_f64_reference_is_fit_for_gamma_and_unfit_for_bits),
         cmocka_unit_test(an_overflow_that_saturates_is_told_from_nan_among_the_operands),
     };

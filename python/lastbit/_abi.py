@@ -819,6 +819,7 @@ FUNCTIONS = {
     "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
     "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
     "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),

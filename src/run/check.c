@@ -214,37 +214,6 @@ static bool wants_gauge(const lb_contract *c) {
     return lb_contract_needs_gauge(c) || c->bound == LB_BOUND_STATISTICAL || saturates;
 }
 
-/* sum |a||b| of operands without subnormals. The codes of that product are of no interest. */
-static lb_status gauge_without_subnormals(job *j, lb_subnormal_as as, double *gauge, lb_error *err) {
-    lb_case x = j->x;
-    const lb_mat b = lb_case_b(&j->x);
-    void *codes = NULL, *own_a = NULL, *own_b = NULL;
-    lb_status s = lb_copy_without_subnormals(&j->x.a, as, &x.a, &own_a, err);
-    if (s == LB_OK) s = lb_copy_without_subnormals(&b, as, &x.b, &own_b, err);
-    if (s == LB_OK) s = room(&codes, j->m, j->n, (size_t)x.out->bytes, err);
-    x.b_transposed = false;
-    lb_mat out = lb_mat_of(x.out, codes, j->m, j->n);
-    if (s == LB_OK) s = lb_reference_matmul(&x, LB_REFERENCE_F64, NULL, 0, NULL, 0, &out, NULL, gauge, err);
-    free(codes);
-    free(own_a);
-    free(own_b);
-    return s;
-}
-
-/* What subnormal operands change: flushed ones lose their products; and hardware that adds products at once aligns them as if they had
- * the least normal exponent's leading bit, so that its cuts are relative to that. */
-static lb_status weigh_subnormals(job *j, lb_error *err) {
-    const lb_reduction *how = &j->o->contract->reduction;
-    lb_status s = LB_OK;
-    if (how->flushes_inputs) {
-        s = room((void **)&j->lost, j->m, j->n, sizeof(double), err);
-        if (s == LB_OK) s = gauge_without_subnormals(j, LB_SUBNORMAL_AS_ZERO, j->lost, err);
-        for (size_t i = 0; s == LB_OK && i < j->m * j->n; i++) j->lost[i] = fmax(0, j->gauge[i] - j->lost[i]); /* Inf - Inf: of no number */
-    }
-    if (s == LB_OK && how->step > 1) s = gauge_without_subnormals(j, LB_SUBNORMAL_AS_LEAST_NORMAL, j->gauge, err);
-    return s;
-}
-
 /* What a contract is measured by: the reference, and with it the gauge, the baseline and what flushing may lose. */
 static lb_status contract_opinions(job *j, lb_error *err) {
     const lb_contract *c = j->o->contract;
@@ -257,7 +226,10 @@ static lb_status contract_opinions(job *j, lb_error *err) {
     s = all_panels(j, "reference", reference_panel, &j->r->seconds_reference, err);
     if (s != LB_OK) return s;
     j->r->counts.subnormal_inputs = lb_count_subnormals(&j->x.a) + lb_count_subnormals(&j->x.b);
-    if (j->gauge && j->r->counts.subnormal_inputs) s = weigh_subnormals(j, err);
+    if (j->gauge && j->r->counts.subnormal_inputs) {
+        if (c->reduction.flushes_inputs) s = room((void **)&j->lost, j->m, j->n, sizeof(double), err);
+        if (s == LB_OK) s = lb_weigh_subnormals(&j->x, c, j->gauge, j->lost, err);
+    }
     if (s == LB_OK && lb_contract_needs_baseline(c)) {
         double seconds;
         s = room(&j->baseline_codes, j->m, j->n, bytes, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "run/plain.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static bool is_subnormal(const lb_format *f, uint64_t code) {
@@ -22,11 +23,14 @@ static lb_status room(void **out, size_t rows, size_t cols, size_t bytes, lb_err
     return *out ? LB_OK : lb_fail(err, LB_E_MEMORY, "check", "no memory for %zux%zu elements", rows, cols);
 }
 
-lb_status lb_copy_without_subnormals(const lb_mat *m, lb_subnormal_as as, lb_mat *out, void **owned, lb_error *err) {
+typedef enum subnormal_as { AS_ZERO, AS_LEAST_NORMAL } subnormal_as;
+
+/* A row-major copy with those as something else. */
+static lb_status copy_without_subnormals(const lb_mat *m, subnormal_as as, lb_mat *out, void **owned, lb_error *err) {
     const lb_status s = room(owned, m->rows, m->cols, (size_t)m->format->bytes, err);
     if (s != LB_OK) return s;
     *out = lb_mat_of(m->format, *owned, m->rows, m->cols);
-    const uint64_t other = as == LB_SUBNORMAL_AS_ZERO ? 0 : UINT64_C(1) << (m->format->man_bits + m->format->pad_bits);
+    const uint64_t other = as == AS_ZERO ? 0 : UINT64_C(1) << (m->format->man_bits + m->format->pad_bits);
     for (size_t r = 0; r < m->rows; r++) {
         for (size_t c = 0; c < m->cols; c++) {
             const uint64_t code = lb_mat_code(m, r, c);
@@ -39,6 +43,33 @@ lb_status lb_copy_without_subnormals(const lb_mat *m, lb_subnormal_as as, lb_mat
 /* One row of floats of a matrix. */
 static void load_row(const lb_mat *m, size_t row, float *out) {
     for (size_t c = 0; c < m->cols; c++) out[c] = (float)lb_to_double(m->format, lb_mat_code(m, row, c));
+}
+
+/* sum |a||b| of such copies. The codes of their product are of no interest. */
+static lb_status gauge_without_subnormals(const lb_case *whole, subnormal_as as, double *gauge, lb_error *err) {
+    lb_case x = *whole;
+    const lb_mat b = lb_case_b(whole);
+    const size_t m = lb_case_m(whole), n = lb_case_n(whole);
+    void *codes = NULL, *own_a = NULL, *own_b = NULL;
+    lb_status s = copy_without_subnormals(&whole->a, as, &x.a, &own_a, err);
+    if (s == LB_OK) s = copy_without_subnormals(&b, as, &x.b, &own_b, err);
+    if (s == LB_OK) s = room(&codes, m, n, (size_t)x.out->bytes, err);
+    x.b_transposed = false;
+    lb_mat out = lb_mat_of(x.out, codes, m, n);
+    if (s == LB_OK) s = lb_reference_matmul(&x, LB_REFERENCE_F64, NULL, 0, NULL, 0, &out, NULL, gauge, err);
+    free(codes);
+    free(own_a);
+    free(own_b);
+    return s;
+}
+
+lb_status lb_weigh_subnormals(const lb_case *x, const lb_contract *c, double *gauge, double *lost, lb_error *err) {
+    const size_t count = lb_case_m(x) * lb_case_n(x);
+    lb_status s = LB_OK;
+    if (lost) s = gauge_without_subnormals(x, AS_ZERO, lost, err);
+    for (size_t i = 0; s == LB_OK && lost && i < count; i++) lost[i] = fmax(0, gauge[i] - lost[i]); /* Inf - Inf: of no number */
+    if (s == LB_OK && c->reduction.step > 1) s = gauge_without_subnormals(x, AS_LEAST_NORMAL, gauge, err);
+    return s;
 }
 
 lb_status lb_plain_matmul(const lb_case *x, lb_mat *out, lb_error *err) {

@@ -3,15 +3,15 @@
 #ifndef LB_RUN_PLAIN_H
 #define LB_RUN_PLAIN_H
 
-#include "lastbit/refs.h"
+#include "lastbit/contracts.h"
 
 /* Elements that are subnormal: not zero, and with the least exponent. */
 uint64_t lb_count_subnormals(const lb_mat *m);
 
-typedef enum lb_subnormal_as { LB_SUBNORMAL_AS_ZERO, LB_SUBNORMAL_AS_LEAST_NORMAL } lb_subnormal_as;
-
-/* A row-major copy with those as zeros, or as the least normal number; *owned is the caller's to free(). */
-lb_status lb_copy_without_subnormals(const lb_mat *m, lb_subnormal_as as, lb_mat *out, void **owned, lb_error *err);
+/* What subnormal operands do to the gauge [m][n] of a product: lost [m][n] (NULL unless the contract's kernel flushes its inputs) gets the
+ * part of it that flushed ones lose; and where hardware adds products at once, the gauge is taken with the least normal number for each
+ * of them, as they are aligned as if they had its leading bit. errors LB_E_MEMORY */
+lb_status lb_weigh_subnormals(const lb_case *x, const lb_contract *c, double *gauge, double *lost, lb_error *err);
 
 /* What a plain kernel gives: f32 sums from p = 0 to k - 1, then C, rounded once to x->out. errors LB_E_MEMORY */
 lb_status lb_plain_matmul(const lb_case *x, lb_mat *out, lb_error *err);

@@ -1026,6 +1026,16 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_poison_code(f: *const lb_format) -> u64;
     pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_explain(
+        x: *const lb_case,
+        c: *const lb_contract,
+        k: f64,
+        row: usize,
+        col: usize,
+        r#in: *mut lb_limit_input,
+        out: *mut lb_limit,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_sample_indices(
         n: usize,
         count: usize,
