@@ -79,6 +79,19 @@ static void a_correct_kernel_passes_and_a_lost_tail_fails_under_every_rule_that_
     }
 }
 
+static void the_plain_kernel_is_as_good_as_f32_sums_are(void **state) {
+    (void)state;
+    product p;
+    float x;
+    set_up(&p);
+    run_kernel(&p, 0, false);
+    expect(&p, "baseline-2x:1", LB_PASS, ""); /* the very same sums */
+    memcpy(&x, &p.d[17], sizeof x);
+    x += 1e-4f; /* f32 sums of 96 products of 1 are about 1e-6 off */
+    memcpy(&p.d[17], &x, sizeof x);
+    expect(&p, "baseline-2x", LB_FAIL, "a plain kernel's");
+}
+
 static void a_sample_is_judged_with_the_gauge_of_its_own_elements(void **state) {
     (void)state;
     product p;
@@ -187,6 +200,7 @@ static void an_overflow_that_saturates_is_told_from_nan_among_the_operands(void 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_correct_kernel_passes_and_a_lost_tail_fails_under_every_rule_that_can_see_it),
+        cmocka_unit_test(the_plain_kernel_is_as_good_as_f32_sums_are),
         cmocka_unit_test(a_sample_is_judged_with_the_gauge_of_its_own_elements),
         cmocka_unit_test(flushed_inputs_are_allowed_where_the_contract_declares_them_and_counted_anyway),
         cmocka_unit_test(what_is_explained_is_what_is_checked_for_subnormal_operands_too),

@@ -38,6 +38,9 @@ static void each_rule_draws_its_line_where_its_formula_says(void **state) {
         /* gamma of bf16: neighbours hold one real in common, whatever the sum; 2 steps are 1 of them apart, 2^-7 > 5 * 2^-24 */
         {__LINE__, "gamma", LB_BF16, 1.0078125, 1, 4, 1, false},
         {__LINE__, "gamma", LB_BF16, 1.015625, 1, 4, 1, true},
+        /* underflow: 1023 + 1 roundings of 2^-150 are 512 steps of 2^-149, and half a step on each side */
+        {__LINE__, "gamma", LB_F32, 514 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, false},
+        {__LINE__, "gamma", LB_F32, 515 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, true},
         /* statistical: p = 1e-6, t = (2/pi) ln(1/p) = 8.7952; sqrt((3072 + 1) / 3) = 32.0052; t * that * 2^-24 * scale 1 = 1.6778e-5 */
         {__LINE__, "statistical", LB_F32, 1 + 1.670e-5, 1, 3072, 0, false},
         {__LINE__, "statistical", LB_F32, 1 + 1.690e-5, 1, 3072, 0, true},

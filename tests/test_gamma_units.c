@@ -72,7 +72,7 @@ static void a_subnormal_operand_is_aligned_as_a_normal_one_and_weighed_so(void *
     const uint16_t a[8] = {0x0001, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400, 0x0400};
     const uint16_t b[8] = {0x7800, 0x17ff, 0x17ff, 0x17ff, 0x17ff, 0x17ff, 0x17ff, 0x17ff};
     const lb_format *f16 = lb_format_row(LB_F16);
-    uint32_t d;
+    uint32_t d = 0;
     lb_mat out = lb_mat_of(lb_format_row(LB_F32), &d, 1, 1);
     lb_check_options o = {.x = {.op = "matmul", .a = lb_mat_of(f16, a, 1, 8), .b = lb_mat_of(f16, b, 8, 1), .out = out.format},
                           .actual = &out};
