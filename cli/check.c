@@ -29,15 +29,16 @@ static lb_status choose(const char *option, const char *said, const char *const 
     return lb_fail(err, LB_E_ARG, option, "\"%s\" is not known; did you mean %s?", said, near ? near : names[0]);
 }
 
-static lb_status read_choices(const check_args *a, lb_check_options *o, lb_unit *unit, lb_error *err) {
+static lb_status read_choices(const check_args *a, lb_check_options *o, lb_unit *unit, lb_contract **contract, lb_error *err) {
     static const char *const nans[] = {"bits", "class"}, *const references[] = {"auto", "f64", "exact"};
     size_t nan, reference;
     lb_status s = choose("--nan", a->nan, nans, 2, &nan, err);
     if (s == LB_OK) s = choose("--reference", a->reference, references, 3, &reference, err);
     if (s == LB_OK && a->unit) s = cli_find_unit(a->unit, &a->set, unit, err);
-    if (s == LB_OK && a->contract) s = lb_contract_find(a->contract, &o->contract, err);
+    if (s == LB_OK && a->contract) s = lb_contract_open(a->contract, contract, err);
     if (s != LB_OK) return s;
     o->unit = a->unit ? unit : NULL;
+    o->contract = *contract;
     o->nan_by_class = nan == 1;
     o->reference = (lb_reference_mode)reference;
     return LB_OK;
@@ -89,6 +90,7 @@ static void print_next(const check_args *a, const lb_check_options *o) {
 static int run_check(const check_args *a, int argc, char **argv) {
     lb_error err = {0};
     lb_unit unit;
+    lb_contract *contract = NULL;
     cli_operands operands = {0};
     lb_operand d = {0};
     lb_record *r = NULL;
@@ -100,7 +102,7 @@ static int run_check(const check_args *a, int argc, char **argv) {
                           .timeout_seconds = a->timeout,
                           .max_outliers = a->outliers,
                           .progress = cli_progress};
-    lb_status s = read_choices(a, &o, &unit, &err);
+    lb_status s = read_choices(a, &o, &unit, &contract, &err);
     if (s == LB_OK) s = cli_load_operands(&operands, (char **)a->operands, a->operand_count, &a->formats, o.unit, &err);
     if (s == LB_OK) {
         o.x = operands.x;
@@ -119,6 +121,7 @@ static int run_check(const check_args *a, int argc, char **argv) {
         code = cli_error(&err);
     }
     lb_record_close(r);
+    lb_contract_close(contract);
     lb_operand_close(&d);
     cli_close_operands(&operands);
     return code;
@@ -131,7 +134,7 @@ int cli_check(int argc, char **argv) {
         {"on", 0, CLI_TEXT, &a.on, "DEVICE", "run this device instead: model:UNIT, kernel:FILE.json"},
         {"unit", 0, CLI_TEXT, &a.unit, "UNIT", "compare with this unit's exact bits"},
         CLI_SET_OPTION(a.set),
-        {"contract", 0, CLI_TEXT, &a.contract, "NAME", "what other bits are allowed, as m16-tc"},
+        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what other bits are allowed: m16-tc, ulp:4, a file x.json"},
         CLI_FORMAT_OPTIONS(a.formats),
         {"sample", 0, CLI_COUNT, &a.sample, "N", "judge at most N rows and N columns: edges, then seeded draws"},
         {"seed", 0, CLI_COUNT, &a.seed, "N", "of the sample (default 1)"},

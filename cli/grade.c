@@ -50,12 +50,13 @@ static lb_status parse_sentinel(const grade_args *a, lb_block_options *o, lb_err
     return LB_OK;
 }
 
-static lb_status judge(const grade_args *a, char **args, lb_operand *actual, lb_operand *reference, lb_record **r, lb_error *err) {
-    lb_block_options o = {.ld = a->ld, .guard_bytes = a->guard, .k = (double)a->k, .max_outliers = a->outliers};
+static lb_status judge(const grade_args *a, const lb_contract *contract, char **args, lb_operand *actual, lb_operand *reference,
+                       lb_record **r, lb_error *err) {
+    lb_block_options o = {.contract = contract, .ld = a->ld, .guard_bytes = a->guard, .k = (double)a->k, .max_outliers = a->outliers};
     const lb_format *format = NULL;
     lb_file_options options;
-    lb_status s = lb_contract_find(a->contract, &o.contract, err);
-    if (s == LB_OK && a->in) s = lb_format_get(a->in, &format, err);
+    lb_status s = LB_OK;
+    if (a->in) s = lb_format_get(a->in, &format, err);
     if (s == LB_OK) s = reference_options(a, format, &options, err);
     if (s == LB_OK) s = lb_operand_open(reference, args[1], format, &options, err);
     if (s != LB_OK) return s;
@@ -70,7 +71,7 @@ static lb_status judge(const grade_args *a, char **args, lb_operand *actual, lb_
 int cli_grade(int argc, char **argv) {
     grade_args a = {.outliers = 16};
     const cli_option options[] = {
-        {"contract", 0, CLI_TEXT, &a.contract, "NAME", "what bits are allowed, as m16-tc (required)"},
+        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what bits are allowed: m16-tc, ulp:4, a file x.json (required)"},
         {"k", 0, CLI_COUNT, &a.k, "N", "reduction depth that the kernel ran (required)"},
         {"in", 0, CLI_TEXT, &a.in, "FORMAT", "format of both sides, where the files hold plain codes"},
         {"ld", 0, CLI_COUNT, &a.ld, "N", "elements from one row of ACTUAL to the next"},
@@ -93,6 +94,7 @@ int cli_grade(int argc, char **argv) {
     bool stop;
     int count, code = argc > 60 ? cli_usage_error("grade", "too many arguments") : cli_parse(&usage, argc, argv, args, &count, &stop);
     lb_operand actual = {0}, reference = {0};
+    lb_contract *contract = NULL;
     lb_record *r = NULL;
     lb_error err = {0};
     if (argc <= 60 && !stop) {
@@ -100,7 +102,8 @@ int cli_grade(int argc, char **argv) {
             code = cli_usage_error("grade", "%d files; it takes ACTUAL REFERENCE", count);
         else if (!a.contract || !a.k)
             code = cli_usage_error("grade", "give --contract NAME and --k N, the reduction depth");
-        else if (judge(&a, args, &actual, &reference, &r, &err) != LB_OK)
+        else if (lb_contract_open(a.contract, &contract, &err) != LB_OK ||
+                 judge(&a, contract, args, &actual, &reference, &r, &err) != LB_OK)
             code = cli_error(&err);
         else {
             lb_record_text(&r->rerun, "%s", line ? line : "");
@@ -108,6 +111,7 @@ int cli_grade(int argc, char **argv) {
         }
     }
     lb_record_close(r);
+    lb_contract_close(contract);
     lb_operand_close(&actual);
     lb_operand_close(&reference);
     free(line);

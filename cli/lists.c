@@ -66,14 +66,27 @@ static json_t *format_rows(void) {
     return rows;
 }
 
+static json_t *real_or_null(double x, bool has) {
+    return has && isfinite(x) ? json_real(x) : json_null();
+}
+
 static json_t *contract_rows(void) {
     json_t *rows = json_array();
     for (size_t i = 0; lb_contract_row(i); i++) {
         const lb_contract *c = lb_contract_row(i);
-        json_array_append_new(rows,
-                              json_pack("{s:s, s:f, s:f, s:f, s:f, s:s, s:s, s:s, s:s}", "name", c->name, "max_ulp", c->max_ulp, "margin",
-                                        c->margin, "unit_roundoff", c->unit_roundoff, "rel_rms_gate", c->rel_rms_gate, "formats",
-                                        c->formats, "evidence", lb_evidence_name(c->evidence), "source", c->source, "note", c->note));
+        const bool ordinals = c->bound == LB_BOUND_ULP_OR_FLOOR, rounds = c->unit_roundoff > 0;
+        json_t *row = json_pack("{s:s, s:s}", "name", c->name, "bound", lb_bound_name(c->bound));
+        json_object_set_new(row, "max_ulp", real_or_null(c->max_ulp, ordinals));
+        json_object_set_new(row, "margin", real_or_null(c->margin, c->margin > 0));
+        json_object_set_new(row, "unit_roundoff", real_or_null(c->unit_roundoff, rounds));
+        json_object_set_new(row, "rel_rms_gate", real_or_null(c->rel_rms_gate, true));
+        json_object_set_new(row, "specials", json_string(c->classes_first ? lb_specials_name(c->specials) : "numbers"));
+        json_object_set_new(row, "parameters", json_string(c->parameters ? c->parameters : ""));
+        json_object_set_new(row, "formats", json_string(c->formats));
+        json_object_set_new(row, "evidence", json_string(lb_evidence_name(c->evidence)));
+        json_object_set_new(row, "source", json_string(c->source));
+        json_object_set_new(row, "note", json_string(c->note));
+        json_array_append_new(rows, row);
     }
     return rows;
 }
@@ -231,9 +244,10 @@ int cli_formats_list(int argc, char **argv) {
 }
 
 int cli_contracts(int argc, char **argv) {
-    static const char *const columns[] = {"name", "max_ulp", "margin", "unit_roundoff", "rel_rms_gate", "formats", "evidence", NULL};
-    static const char *const document[] = {"name",    "max_ulp",  "margin", "unit_roundoff", "rel_rms_gate",
-                                           "formats", "evidence", "source", "note",          NULL};
+    static const char *const columns[] = {"name",     "bound",      "max_ulp", "margin",   "rel_rms_gate",
+                                          "specials", "parameters", "formats", "evidence", NULL};
+    static const char *const document[] = {"name",     "bound",   "max_ulp",  "margin", "unit_roundoff", "rel_rms_gate",
+                                           "specials", "formats", "evidence", "source", "note",          NULL};
     return list(argc, argv, "lastbit contracts [PART-OF-NAME] [--json|--markdown]",
                 "The numerics contracts: which bits are allowed beside the exact ones.", contract_rows, columns, document);
 }

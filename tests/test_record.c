@@ -193,6 +193,15 @@ static void expect_refused(const char *text, const char *words) {
     if (!strstr(err.message, words)) fail_msg("the error does not speak of %s: %s", words, err.message);
 }
 
+/* Keys that the first records had not: missing ones are read as nothing. */
+static bool added_later(const char *path) {
+    static const char *const added[] = {"contract.rule",  "contract.specials", "counts.nan_payload", "counts.zero_sign",
+                                        "counts.flushed", "counts.saturated",  "counts.overflowed",  "counts.subnormal_inputs"};
+    for (size_t i = 0; i < sizeof added / sizeof added[0]; i++)
+        if (strcmp(path, added[i]) == 0) return true;
+    return false;
+}
+
 /* Take out every key of `at` in turn, and give it another type; each is refused by its path. `at` lies within root. */
 static void bend_each_key(json_t *root, json_t *at, const char *path) {
     json_t *whole = json_deep_copy(at), *value;
@@ -209,7 +218,10 @@ static void bend_each_key(json_t *root, json_t *at, const char *path) {
                 json_object_del(at, key);
             snprintf(words, sizeof words, "\"%s\" is %s", full, bent ? "no" : "missing");
             char *changed = json_dumps(root, 0);
-            expect_refused(changed, words);
+            if (!bent && added_later(full))
+                lb_record_close(record_of(changed));
+            else
+                expect_refused(changed, words);
             free(changed);
         }
         json_object_set(at, key, value);

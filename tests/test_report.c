@@ -51,7 +51,8 @@ static void the_text_says_what_an_engineer_asks(void **state) {
         "\n  evidence   2,500 dots\n",
         "\n  open       D1 D16 (docs/open-edges.md: ",
         "\n  contract   m16-tc, recorded [b-source]: 2 ulp or the floor at k = 3; rel_rms <= 0.001\n",
-        "NaN in actual 1, other class 1\n",
+        "NaN in actual 1, other class 1, NaN of other bits 1, zero of other sign 2, flushed 3, saturated 4, overflowed 5, subnormal inputs "
+        "6\n",
         "\n  metrics    max_ulp Infinity, max_abs 1.5, rel_rms NaN, rms 0.142222\n",
         "\n  first      row 0, column 1: 0x7fc0 (NaN), reference 0x3f80 (1), unit 0x3f81 (1.0078125); Infinity ulp, off by Infinity, "
         "allowed 0.015625\n",

@@ -9,25 +9,151 @@
 extern "C" {
 #endif
 
-/** A contract of the ordinal-budget-plus-floor kind. An element is legal if it is within max_ulp ordinals of the reference, or
- *  within margin * unit_roundoff * sqrt(k) * row_rms of it. */
+/* ---- what a contract says ---------------------------------------------------------------------------------------- */
+
+/* Which formula makes an element's tolerance; c its lb_contract, r the reference there. */
+#define LB_BOUND_LIST(X)                                                                                                                   \
+    X(ULP_OR_FLOOR, "ulp-or-floor", "max_ulp ordinals, or margin * unit_roundoff * sqrt(k) * row_rms")                                     \
+    X(GAUGE, "gauge", "margin * eps(out) * sum|a||b|")                                                                                     \
+    X(GAMMA, "gamma", "gamma_n(u) * sum|a||b| + underflow, between the reals that round to actual and to reference")                       \
+    X(STATISTICAL, "statistical", "sqrt(n) * u * scale sized from the false-alarm rate + bias of truncation, between the same reals")      \
+    X(RELATIVE, "relative", "atol + rtol * |r|")                                                                                           \
+    X(SWITCHED, "switched", "rtol * |r|; where |r| <= small: max(atol, rtol)")                                                             \
+    X(NORM, "norm", "of the block alone: sum error^2 <= margin * sum r^2")                                                                 \
+    X(BASELINE, "baseline", "of the block alone: max error <= margin * (a plain kernel's max error + max |(r + 0.3 - 0.3) - r|)")
+
+typedef enum lb_bound {
+#define X(id, name, text) LB_BOUND_##id,
+    LB_BOUND_LIST(X)
+#undef X
+        LB_BOUND_COUNT
+} lb_bound;
+
+const char *lb_bound_name(lb_bound b);
+
+/* What is graded apart from the metric: NaN against another NaN, zeros of both signs, zero where the reference is subnormal, the
+ * largest finite value where it overflowed. Each is legal, wrong, or left to the bound. NaN beside a number is wrong everywhere. */
+#define LB_SPECIALS_LIST(X)                                                                                                                \
+    X(IEEE, "ieee", LEGAL, LEGAL, BOUND, BOUND, WRONG, "any NaN for NaN, Inf for the same Inf")                                            \
+    X(STRICT, "strict", LEGAL, WRONG, WRONG, WRONG, WRONG, "the bits of NaN, and the sign of zero")                                        \
+    X(FLUSH, "flush", LEGAL, LEGAL, LEGAL, LEGAL, WRONG, "as ieee, and zero for a subnormal result")                                       \
+    X(SATURATE, "saturate", LEGAL, LEGAL, BOUND, BOUND, LEGAL, "as ieee, and the largest finite value for an overflow")                    \
+    X(FLUSH_SATURATE, "flush-saturate", LEGAL, LEGAL, LEGAL, LEGAL, LEGAL, "flush and saturate")                                           \
+    X(NO_NAN, "no-nan", WRONG, WRONG, BOUND, BOUND, WRONG, "no NaN equals anything, itself included")
+
+typedef enum lb_specials {
+#define X(id, name, nan_same, nan_other, zero_sign, flushed, saturated, text) LB_SPECIALS_##id,
+    LB_SPECIALS_LIST(X)
+#undef X
+        LB_SPECIALS_COUNT
+} lb_specials;
+
+const char *lb_specials_name(lb_specials s);
+
+typedef enum lb_order { LB_ORDER_SEQUENTIAL, LB_ORDER_PAIRWISE } lb_order;
+
+/** One level of a reduction tree: groups of `width` partial sums, each added in this order. width 0: all that are left. */
+typedef struct lb_level {
+    lb_order order;
+    double width;
+} lb_level;
+
+/** How a kernel adds k products. {0} is a chain of k additions in f32, rounded to nearest. */
+typedef struct lb_reduction {
+    bool truncates;     /* additions drop bits; unit_roundoff is then 2^-23 for an f32 */
+    double step;        /* products that hardware adds at once to the accumulator, with one rounding; 0: 1 */
+    double frac_bits;   /* fraction bits that addends keep, below the largest of a step; 0: each counts as an addition of its own */
+    lb_level levels[8]; /* from the products outward */
+    size_t level_count; /* 0: one chain */
+    double split_k;     /* partial sums over parts of k, added in f32; 0: 1 */
+    double promote;     /* products after which the accumulator is added to an f32; 0: never */
+    double fold_group;  /* scales are applied to the sums of so many products; 0: not */
+    bool fold_element;  /* scales are applied to each element: a rounding of each operand */
+    bool rounds_products;
+    double least_normal;               /* of the accumulator; 0: 2^-126, an f32's */
+    bool flushes_inputs, flushes_sums; /* subnormal operands, subnormal results of additions, are taken as zero */
+} lb_reduction;
+
+/** A contract. `bound` says which of the numbers count. Open one with lb_contract_open; rows are src/contracts/contracts.def. */
 typedef struct lb_contract {
     const char *name;
     double max_ulp, margin, unit_roundoff;
     double sign_flip_band; /* a sign change below this |reference| is counted … */
     bool flips_graded;     /* … and graded like any other element (the original skips it) */
     bool classes_first;    /* NaN and Inf are classes, not ordinals (the original takes them as numbers) */
-    double rel_rms_gate;   /* of the whole block */
-    const char *formats;   /* output formats it is made for, space-separated */
+    double rel_rms_gate;   /* of the whole block; INFINITY: none */
+    const char *formats;   /* output formats it is made for, space-separated; "any" */
     lb_evidence evidence;
     const char *source, *note;
+    lb_bound bound;
+    lb_specials specials;
+    double atol, rtol, small;
+    const char *dtypes;     /* rows of src/contracts/tolerances.def that give atol and rtol by output format; NULL: as above */
+    const char *parameters; /* what NAME:x,y sets: "rtol atol"; NULL: nothing */
+    double false_alarm;     /* statistical: P(a correct kernel fails) of a run; 0: 1e-6 */
+    double cases;           /* … of so many cases; 0: 1 */
+    lb_reduction reduction;
 } lb_contract;
 
 const lb_contract *lb_contract_row(size_t i);                                         /* NULL past the end */
-lb_status lb_contract_find(const char *name, const lb_contract **out, lb_error *err); /* errors LB_E_NAME, naming the nearest */
+lb_status lb_contract_find(const char *name, const lb_contract **out, lb_error *err); /* a row; errors LB_E_NAME, naming the nearest */
 
-/** margin * unit_roundoff * sqrt(k) * row_rms: below it an ordinal budget says nothing. threads pure */
+/** A contract by name ("m16-tc"), by name and parameters ("ulp:4", "allclose:1e-3,1e-5"), or from a file ("x.json", docs/contract-file.md).
+ *  errors LB_E_NAME, LB_E_ARG for a parameter, LB_E_FILE with the key, LB_E_MEMORY. memory the caller's, lb_contract_close */
+lb_status lb_contract_open(const char *what, lb_contract **out, lb_error *err);
+void lb_contract_close(lb_contract *c); /* NULL is fine */
+
+/** The same from JSON in memory; place is what errors call it. */
+lb_status lb_contract_from_json(const char *text, size_t size, const char *place, lb_contract **out, lb_error *err);
+
+/** What a grade under this contract must be given beside reference and k. threads pure */
+bool lb_contract_needs_gauge(const lb_contract *c);
+bool lb_contract_needs_baseline(const lb_contract *c);
+
+/** What it allows, in words with numbers, for outputs of rows x cols and depth k: "2 ulp or the floor at k = 300; rel_rms <= 0.001".
+ *  The text is the caller's to free(). errors LB_E_MEMORY */
+lb_status lb_contract_rule(const lb_contract *c, const lb_format *out_format, double k, double elements, char **out, lb_error *err);
+
+/** margin * unit_roundoff * sqrt(k) * row_rms: below it an ordinal budget says nothing. 0 of other bounds. threads pure */
 double lb_contract_floor(const lb_contract *c, double k, double row_rms);
+
+/** n * u summed over the longest way of a product through the reduction, as gamma: x / (1 - x); INFINITY where that says nothing.
+ *  threads pure. source higham-2002 */
+double lb_reduction_gamma(const lb_contract *c, double k);
+
+/** P(a correct kernel fails) for one element and for a run of `elements`, as the contract states it; NAN where it states none. */
+double lb_contract_false_alarm(const lb_contract *c, double elements, double *per_element);
+
+/* ---- one element's limit, term by term ----------------------------------------------------------------------------- */
+
+typedef struct lb_limit_input {
+    const lb_format *format; /* of the output */
+    uint64_t reference;      /* code */
+    double k, row_rms;
+    double elements;      /* of the output; 0: 1 */
+    double gauge;         /* sum |a||b| + |c|; NAN: not known */
+    double flushed_gauge; /* the part of it that flushed inputs lose */
+} lb_limit_input;
+
+typedef struct lb_limit_term {
+    const char *name, *what; /* "k", "reduction depth" */
+    double value;
+    bool part; /* of the sum that is the tolerance; else a number that parts are made of */
+} lb_limit_term;
+
+typedef struct lb_limit {
+    double tolerance; /* absolute, without the ordinal budget and the roundings to the output format */
+    double ulp_reach; /* the ordinal budget (or those roundings) as a distance */
+    double bound;     /* what an element may be off: the wider of the two, or their sum where both count; NAN: no limit of elements */
+    lb_limit_term terms[24]; /* [term_count] */
+    size_t term_count;
+    const char *decided; /* the part that decides */
+} lb_limit;
+
+/** errors LB_E_ARG where the contract needs a gauge and has none, k below 1; LB_E_FORMAT. threads pure */
+lb_status lb_contract_limit(const lb_contract *c, const lb_limit_input *in, lb_limit *out, lb_error *err);
+
+/* ---- grading ------------------------------------------------------------------------------------------------------- */
 
 /** What is compared. Rows of the matrices are rows of the output (or of the sample of it). */
 typedef struct lb_grade_input {
@@ -40,19 +166,27 @@ typedef struct lb_grade_input {
     const double *row_rms;               /* [rows]: RMS of whole reference rows where reference is a sample; NULL: computed here */
     const size_t *row_index, *col_index; /* places in the whole output to report; NULL: as they are */
     bool has_sentinel;
-    uint64_t sentinel;   /* an element that still holds it, where the reference does not, was not written */
-    size_t max_outliers; /* how many wrong elements to list; 0: 16 */
+    uint64_t sentinel;           /* an element that still holds it, where the reference does not, was not written */
+    size_t max_outliers;         /* how many wrong elements to list; 0: 16 */
+    const double *gauge;         /* [rows][cols] sum |a||b| + |c|, as lb_reference_matmul gives it; NULL: not known */
+    const double *flushed_gauge; /* [rows][cols] the part of it that flushed inputs lose; NULL: 0 */
+    const lb_mat *baseline;      /* a plain kernel's output, or NULL */
+    double elements;             /* of the whole output, which a false-alarm rate is of; 0: rows * cols */
 } lb_grade_input;
 
 /** Judge every element and put counts, metrics, first, worst, outliers, verdict and reason into the record.
  *  FAIL: an element is wrong, or the block's rel_rms is not <= the gate. UNPROVEN: nothing compared, an all-zero reference,
- *  or (where nothing is wrong) a reference whose error exceeds an eighth of an element's tolerance. NaN never slips through.
- *  errors LB_E_SHAPE, LB_E_FORMAT, LB_E_ARG (neither exact nor contract; a k below 1 or infinite; a row_rms negative or not finite),
- *         LB_E_MEMORY; the record is then unchanged
+ *  a limit that is infinite, or (where nothing is wrong) a reference whose error exceeds an eighth of an element's tolerance.
+ *  NaN never slips through.
+ *  errors LB_E_SHAPE, LB_E_FORMAT, LB_E_ARG (neither exact nor contract; a k below 1 or infinite; a row_rms negative or not finite;
+ *         no gauge or baseline where the contract needs one), LB_E_MEMORY; the record is then unchanged
  *  memory 512 KiB for the duration where 65536 elements or more of a format of at most 16 bits are judged
  *  threads pure
  *  source seed-contract */
 lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err);
+
+/** lb_grade under the rule that lb_contract_open takes: quick to try one output under many rules. in->contract is not looked at. */
+lb_status lb_grade_by(const char *rule, const lb_grade_input *in, lb_record *r, lb_error *err);
 
 /* ---- the tensor-core contract, as its users know it (source: seed-contract) ------------------------------------ */
 

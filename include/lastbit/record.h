@@ -69,6 +69,13 @@ typedef struct lb_counts {
     uint64_t over_ulp;       /* beyond the ULP budget, whether or not the floor admitted them */
     uint64_t not_written;    /* still hold the poison or sentinel */
     uint64_t guard_damage;   /* bytes or gap elements outside the output that changed */
+    /* special values: counted whatever the contract says of them; its policy grades them, and no norm holds them */
+    uint64_t nan_payload;      /* NaN on both sides, other bits */
+    uint64_t zero_sign;        /* zero on both sides, other signs */
+    uint64_t flushed;          /* zero where the reference is subnormal */
+    uint64_t saturated;        /* the largest finite value where the reference overflowed */
+    uint64_t overflowed;       /* Inf where the reference is a number; NaN for the largest value of a format without Inf */
+    uint64_t subnormal_inputs; /* elements of A and B that a kernel may flush */
 } lb_counts;
 
 typedef struct lb_metrics {
@@ -103,6 +110,8 @@ typedef struct lb_record {
     bool has_seed;
     char *environment;                                                      /* "lastbit 0.1.0; Linux x86_64; …", device and driver */
     double seconds_total, seconds_device, seconds_model, seconds_reference; /* NAN if not measured */
+    char *contract_rule;                                                    /* what it allows, in words with numbers */
+    char *contract_specials; /* its policy of special values: "ieee"; "numbers" where NaN and Inf are ordinals */
 } lb_record;
 
 /** A new record: verdict UNPROVEN, reason "nothing ran yet", every string "", environment filled in.

@@ -60,6 +60,11 @@ typedef struct lb_check_options {
  *  errors as its parts; the verdict is in the record. memory *out is the caller's, lb_record_close */
 lb_status lb_check(const lb_check_options *o, lb_record **out, lb_error *err);
 
+/** What lb_check allows at one element of D, term by term. k 0: A's columns. *in gets what the limit was made of.
+ *  errors LB_E_SHAPE, LB_E_ARG for a place outside the output, LB_E_MEMORY. threads pure */
+lb_status lb_contract_explain(const lb_case *x, const lb_contract *c, double k, size_t row, size_t col, lb_limit_input *in, lb_limit *out,
+                              lb_error *err);
+
 /** Rows (or columns) of a sample of about `count` of `n`: both ends, both sides of multiples of the tile sizes 8 … 256 near the
  *  ends, then seeded draws; ascending, distinct, at most count. *out is the caller's to free(). errors LB_E_MEMORY */
 lb_status lb_sample_indices(size_t n, size_t count, uint64_t seed, uint32_t stream, size_t **out, size_t *out_count, lb_error *err);

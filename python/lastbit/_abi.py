@@ -218,6 +218,31 @@ class lb_capture_kind(IntEnum):
     GEMM = 4
 
 
+class lb_bound(IntEnum):
+    ULP_OR_FLOOR = 0
+    GAUGE = 1
+    GAMMA = 2
+    STATISTICAL = 3
+    RELATIVE = 4
+    SWITCHED = 5
+    NORM = 6
+    BASELINE = 7
+
+
+class lb_specials(IntEnum):
+    IEEE = 0
+    STRICT = 1
+    FLUSH = 2
+    SATURATE = 3
+    FLUSH_SATURATE = 4
+    NO_NAN = 5
+
+
+class lb_order(IntEnum):
+    SEQUENTIAL = 0
+    PAIRWISE = 1
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -420,6 +445,12 @@ class lb_counts(Structure):
         ("over_ulp", c_uint64),
         ("not_written", c_uint64),
         ("guard_damage", c_uint64),
+        ("nan_payload", c_uint64),
+        ("zero_sign", c_uint64),
+        ("flushed", c_uint64),
+        ("saturated", c_uint64),
+        ("overflowed", c_uint64),
+        ("subnormal_inputs", c_uint64),
     ]
 
 
@@ -472,6 +503,8 @@ class lb_record(Structure):
         ("seconds_device", c_double),
         ("seconds_model", c_double),
         ("seconds_reference", c_double),
+        ("contract_rule", c_char_p),
+        ("contract_specials", c_char_p),
     ]
 
 
@@ -571,6 +604,31 @@ class lb_capture_result(Structure):
     ]
 
 
+class lb_level(Structure):
+    _fields_ = [
+        ("order", c_int),
+        ("width", c_double),
+    ]
+
+
+class lb_reduction(Structure):
+    _fields_ = [
+        ("truncates", c_bool),
+        ("step", c_double),
+        ("frac_bits", c_double),
+        ("levels", lb_level * 8),
+        ("level_count", c_size_t),
+        ("split_k", c_double),
+        ("promote", c_double),
+        ("fold_group", c_double),
+        ("fold_element", c_bool),
+        ("rounds_products", c_bool),
+        ("least_normal", c_double),
+        ("flushes_inputs", c_bool),
+        ("flushes_sums", c_bool),
+    ]
+
+
 class lb_contract(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -585,6 +643,48 @@ class lb_contract(Structure):
         ("evidence", c_int),
         ("source", c_char_p),
         ("note", c_char_p),
+        ("bound", c_int),
+        ("specials", c_int),
+        ("atol", c_double),
+        ("rtol", c_double),
+        ("small", c_double),
+        ("dtypes", c_char_p),
+        ("parameters", c_char_p),
+        ("false_alarm", c_double),
+        ("cases", c_double),
+        ("reduction", lb_reduction),
+    ]
+
+
+class lb_limit_input(Structure):
+    _fields_ = [
+        ("format", POINTER(lb_format)),
+        ("reference", c_uint64),
+        ("k", c_double),
+        ("row_rms", c_double),
+        ("elements", c_double),
+        ("gauge", c_double),
+        ("flushed_gauge", c_double),
+    ]
+
+
+class lb_limit_term(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("what", c_char_p),
+        ("value", c_double),
+        ("part", c_bool),
+    ]
+
+
+class lb_limit(Structure):
+    _fields_ = [
+        ("tolerance", c_double),
+        ("ulp_reach", c_double),
+        ("bound", c_double),
+        ("terms", lb_limit_term * 24),
+        ("term_count", c_size_t),
+        ("decided", c_char_p),
     ]
 
 
@@ -603,6 +703,10 @@ class lb_grade_input(Structure):
         ("has_sentinel", c_bool),
         ("sentinel", c_uint64),
         ("max_outliers", c_size_t),
+        ("gauge", c_void_p),
+        ("flushed_gauge", c_void_p),
+        ("baseline", POINTER(lb_mat)),
+        ("elements", c_double),
     ]
 
 
@@ -1139,10 +1243,22 @@ FUNCTIONS = {
     "lb_capture_unit": (c_int, [c_void_p, POINTER(lb_unit), c_int, POINTER(lb_capture_result), POINTER(lb_error)]),
     "lb_capture_request": (c_int, [c_void_p, c_char_p, POINTER(lb_capture_result), POINTER(lb_error)]),
     "lb_capture_ptx": (c_int, [POINTER(lb_unit), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_bound_name": (c_char_p, [c_int]),
+    "lb_specials_name": (c_char_p, [c_int]),
     "lb_contract_row": (POINTER(lb_contract), [c_size_t]),
     "lb_contract_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_open": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_close": (None, [POINTER(lb_contract)]),
+    "lb_contract_from_json": (c_int, [c_char_p, c_size_t, c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_needs_gauge": (c_bool, [POINTER(lb_contract)]),
+    "lb_contract_needs_baseline": (c_bool, [POINTER(lb_contract)]),
+    "lb_contract_rule": (c_int, [POINTER(lb_contract), POINTER(lb_format), c_double, c_double, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_floor": (c_double, [POINTER(lb_contract), c_double, c_double]),
+    "lb_reduction_gamma": (c_double, [POINTER(lb_contract), c_double]),
+    "lb_contract_false_alarm": (c_double, [POINTER(lb_contract), c_double, c_void_p]),
+    "lb_contract_limit": (c_int, [POINTER(lb_contract), POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_grade": (c_int, [POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_grade_by": (c_int, [c_char_p, POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
     "lb_bf16_ord": (c_int32, [c_uint16]),
     "lb_m16_floor": (c_double, [c_size_t, c_double]),
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
@@ -1205,6 +1321,7 @@ FUNCTIONS = {
     "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
     "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
     "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),

@@ -52,7 +52,7 @@ class Session:
 session = Session()
 
 
-def assert_within(actual: Any, a: Any, b: Any, c: Any = None, *, contract: ContractName | Contract | None = None,
+def assert_within(actual: Any, a: Any, b: Any, c: Any = None, *, contract: ContractName | str | Contract | None = None,
                   unit: str | Unit | None = None, in_: FormatName | Format | None = None, in_b: FormatName | Format | None = None,
                   acc: FormatName | Format | None = None, out: FormatName | Format | None = None, transpose_b: bool = False,
                   nan: str = "bits", reference: str = "auto", sample: int = 0, seed: int = 1) -> Result:
@@ -107,7 +107,7 @@ def _command(judged: Judged, files: dict[str, tuple[Path, Operand]], transpose_b
     if judged.unit:
         words += ["--unit", judged.unit.name]
     if judged.contract:
-        words += ["--contract", judged.contract.name]
+        words += ["--contract", judged.contract.spec]
     if transpose_b:
         words.append("--tb")
     for option, value, default in (("--nan", nan, "bits"), ("--reference", reference, "auto"), ("--sample", sample, 0), ("--seed", seed, 1)):

@@ -70,4 +70,16 @@ Overflow = Literal[
 ContractName = Literal[
     "m16-tc",
     "m16-tc-original",
+    "bitwise",
+    "ulp",
+    "blas",
+    "gamma",
+    "gamma-rz",
+    "statistical",
+    "statistical-rz",
+    "allclose",
+    "torch",
+    "nmse",
+    "benchdnn",
+    "baseline-2x",
 ]

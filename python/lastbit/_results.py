@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import weakref
 from collections.abc import Iterator
 from ctypes import POINTER, byref
 from dataclasses import dataclass
@@ -77,11 +78,12 @@ class Result:
 
 
 class Contract:
-    """A numerics contract: which bits are allowed beside the exact ones; a row of `lastbit contracts`."""
+    """A numerics contract: which bits are allowed beside the exact ones; a row of `lastbit contracts`, or one opened by `contract`."""
 
-    def __init__(self, row: Any):
+    def __init__(self, row: Any, spec: str | None = None):
         self._row = row
         r = row.contents
+        self.spec = words(r.name) if spec is None else spec  # what --contract takes
         self.name, self.source, self.note = words(r.name), words(r.source), words(r.note)
         self.evidence = lb_evidence(r.evidence).name.lower()
         self.max_ulp, self.rel_rms_gate, self.formats = r.max_ulp, r.rel_rms_gate, words(r.formats).split()
@@ -94,16 +96,19 @@ class Contract:
         return float(library.lb_contract_floor(self._row, k, row_rms))
 
 
-def contract(name: ContractName) -> Contract:
-    """The contract of that name. Raises UnknownNameError.
+def contract(name: ContractName | str) -> Contract:
+    """The contract of that name, of a name with parameters ("ulp:4"), or of a file ("mine.json"). Raises UnknownNameError, ArgumentError,
+    FileError.
 
     >>> import lastbit as lb
     >>> f"{lb.contract('m16-tc').floor(5120, 39.13):.6e}"
     '1.335103e-03'
     """
     row = POINTER(lb_contract)()
-    call("lb_contract_find", encode(name, "a contract's name"), ctypes.cast(byref(row), POINTER(ctypes.c_void_p)))
-    return Contract(row)
+    call("lb_contract_open", encode(name, "a contract's name"), ctypes.cast(byref(row), POINTER(ctypes.c_void_p)))
+    opened = Contract(row, name)
+    weakref.finalize(opened, library.lb_contract_close, row)
+    return opened
 
 
 def contracts() -> list[Contract]:
@@ -140,7 +145,7 @@ class Judged:
     contract: Contract | None
 
 
-def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contract: ContractName | Contract | None, on: str | None,
+def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contract: ContractName | str | Contract | None, on: str | None,
           in_: FormatName | Format | None, in_b: FormatName | Format | None, acc: FormatName | Format | None,
           out: FormatName | Format | None, transpose_b: bool, nan: str, reference: str, sample: int, seed: int, timeout: float,
           max_outliers: int) -> Judged:
@@ -175,7 +180,7 @@ def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contr
 
 
 def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit | None = None,
-          contract: ContractName | Contract | None = None, on: str | None = None, in_: FormatName | Format | None = None,
+          contract: ContractName | str | Contract | None = None, on: str | None = None, in_: FormatName | Format | None = None,
           in_b: FormatName | Format | None = None, acc: FormatName | Format | None = None, out: FormatName | Format | None = None,
           transpose_b: bool = False, nan: str = "bits", reference: str = "auto", sample: int = 0, seed: int = 1, timeout: float = 60.0,
           max_outliers: int = 16) -> Result:
@@ -200,7 +205,7 @@ def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit
                         max_outliers=max_outliers).record)
 
 
-def grade(actual: Any, reference: Any, contract: ContractName | Contract = "m16-tc", *, k: int,
+def grade(actual: Any, reference: Any, contract: ContractName | str | Contract = "m16-tc", *, k: int,
           format: FormatName | Format | None = None, max_outliers: int = 16) -> Result:
     """Compare two matrices of one format under a contract. ``k``: the reduction depth that the kernel ran.
 

@@ -123,6 +123,24 @@ def test_contracts_are_those_of_the_command():
     assert lb.contract("m16-tc").floor(5120, 39.13) == pytest.approx(1.335103e-3, abs=1e-8)
 
 
+def test_contracts_take_parameters_and_files(tmp_path):
+    r = product(A, B)
+    d = r.view(np.uint16).copy()
+    d[7, 8] += 3
+    off = d.view(r.dtype)
+    assert lb.grade(off, r, "ulp:3", k=200).passed and lb.grade(off, r, "ulp:2", k=200).verdict == "FAIL"
+    assert lb.contract("ulp:3").max_ulp == 3 and lb.contract("ulp:3").name == "ulp:3"
+    path = tmp_path / "mine.json"
+    path.write_text('{"rule": "ulp", "name": "mine", "bound": {"max_ulp": 3}}')
+    assert lb.grade(off, r, str(path), k=200).record["contract"]["name"] == "mine"
+    with pytest.raises(lb.ArgumentError, match="whole number"):
+        lb.contract("ulp:x")
+    with pytest.raises(lb.FileError, match="cannot be opened"):
+        lb.contract(str(tmp_path / "absent.json"))
+    with pytest.raises(lb.ArgumentError, match="lastbit check"):
+        lb.grade(r, r, "gamma", k=200)
+
+
 def test_a_recording_is_replayed_or_its_absence_said(tmp_path):
     with pytest.raises(lb.FileError, match="nothing.safetensors"):
         lb.replay(tmp_path / "nothing.safetensors")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Judging every element of an output. Classes come first, every comparison is written so that NaN fails it, and a run that
- * compared nothing, or nothing but zeros, proves nothing. */
+/* Judging every element of an output. A run that compared nothing, or nothing but zeros, proves nothing. */
 #include "base/try.h"
-#include "lastbit/contracts.h"
+#include "contracts/codes16.h"
+#include "contracts/judge.h"
 
 #include <float.h>
 #include <math.h>
@@ -19,6 +19,10 @@ typedef struct tally {
     const lb_grade_input *in;
     const lb_format *format;
     double *values; /* [2^bits] of every code, where that is quicker than decoding each element; else NULL */
+    double elements;
+    lb_range range;
+    bool plain;         /* see is_plain */
+    lb_limit_row limit; /* of the row that is judged */
     lb_counts counts;
     lb_element first, worst;
     double worst_ratio; /* of error to allowance; INFINITY where classes differ */
@@ -29,25 +33,10 @@ typedef struct tally {
     uint64_t finite_count, nonzero; /* finite reference elements; those that are not zero */
     lb_element unfit;               /* the first element whose reference is not fit to judge it */
     double unfit_error;
+    lb_element unbounded;                                /* the first element that has no limit */
+    double reference_error_square, reference_error_most; /* of the block's rules */
+    double baseline_error, offset_error;                 /* BASELINE: the largest of each */
 } tally;
-
-/* ---- one element ---------------------------------------------------------------------------------------------------- */
-
-/* A code and its value, which tells the class too: decoded once. */
-typedef struct number {
-    uint64_t code;
-    double value;
-} number;
-
-/* What a row lends to each of its elements. */
-typedef struct scale {
-    double row_rms, floor; /* floor: 0 without a contract */
-} scale;
-
-typedef struct verdict_of_one {
-    bool legal, class_mismatch, flip, over_ulp;
-    double ulp, abs_error, ratio;
-} verdict_of_one;
 
 /* Every value of a small format, if there are elements enough to pay for it. Without memory for it all goes on, more slowly. */
 static double *table_of_values(const lb_format *f, size_t rows, size_t cols) {
@@ -57,76 +46,30 @@ static double *table_of_values(const lb_format *f, size_t rows, size_t cols) {
     return values;
 }
 
-static number number_at(const tally *t, const lb_mat *m, size_t row, size_t col) {
+static double value_of(const tally *t, uint64_t code) {
+    return t->values ? t->values[code & ((UINT64_C(1) << t->format->bits) - 1)] : lb_to_double(t->format, code);
+}
+
+static lb_number number_at(const tally *t, const lb_mat *m, size_t row, size_t col) {
     const uint64_t code = lb_mat_code(m, row, col);
-    return (number){code, t->values ? t->values[code & ((UINT64_C(1) << t->format->bits) - 1)] : lb_to_double(t->format, code)};
+    return (lb_number){code, value_of(t, code)};
 }
 
-/* The original takes NaN and Inf as numbers beyond the largest finite value. */
-static bool by_number(const lb_contract *c) {
-    return c && !c->classes_first;
-}
-
-/* The code as a number line that knows no NaN: the original's ordinal. */
-static double raw_ordinal(const lb_format *f, uint64_t code) {
-    const uint64_t sign = UINT64_C(1) << (f->bits - 1), magnitude = code & (sign - 1);
-    return code & sign ? -(double)magnitude : (double)magnitude;
-}
-
-/* f64's sign as the original takes it: +0 is +1, -0 is -1, NaN equals nothing. */
-static bool signs_differ(double a, double b) {
-    return isnan(a) || isnan(b) || signbit(a) != signbit(b);
-}
-
-static double ulp_between(const tally *t, uint64_t a, uint64_t b) {
-    if (a == b) return 0;
-    if (by_number(t->in->contract)) return fabs(raw_ordinal(t->format, a) - raw_ordinal(t->format, b));
-    return (double)lb_ulp_distance(t->format, a, b); /* of numbers or Inf: never NaN, which has no place */
-}
-
-/* x within the allowance y, as a ratio: 0/0 is within. */
-static double ratio_of(double x, double y) {
-    return x == 0 ? 0 : y > 0 ? x / y : INFINITY;
-}
-
-static verdict_of_one judge_values(const tally *t, number a, number r, const scale *s) {
-    const lb_contract *c = t->in->contract;
-    verdict_of_one v = {.ulp = ulp_between(t, a.code, r.code), .abs_error = fabs(a.value - r.value)};
-    const double max_ulp = c ? c->max_ulp : 0;
-    v.over_ulp = !(v.ulp <= max_ulp);
-    v.ratio = !c ? v.ulp : fmin(ratio_of(v.ulp, max_ulp), isnan(v.abs_error) ? INFINITY : ratio_of(v.abs_error, s->floor));
-    v.legal = v.ulp <= max_ulp || v.abs_error <= s->floor;
-    v.flip = c && signs_differ(a.value, r.value) && fabs(r.value) < c->sign_flip_band && (!c->classes_first || a.value != r.value);
-    if (v.flip && !c->flips_graded) {
-        v.legal = true;
-        v.over_ulp = false;
-        v.ratio = 0;
-    }
-    return v;
-}
-
-static verdict_of_one judge_one(const tally *t, number a, number r, const scale *s) {
-    if (by_number(t->in->contract) || (isfinite(a.value) && isfinite(r.value))) return judge_values(t, a, r, s);
-    const bool same = a.value == r.value || (isnan(a.value) && isnan(r.value)); /* any NaN for NaN; Inf for the same Inf */
-    if (same) return (verdict_of_one){.legal = true};
-    return (verdict_of_one){.class_mismatch = true, .over_ulp = true, .ulp = INFINITY, .abs_error = INFINITY, .ratio = INFINITY};
-}
-
-/* The absolute tolerance at a reference: its ULP budget as a distance, or the floor, whichever is wider. */
-static double bound_at(const tally *t, number r, const scale *s) {
-    const lb_contract *c = t->in->contract;
-    if (!c || !isfinite(r.value)) return 0;
-    const lb_format *f = t->format;
-    const uint64_t top = lb_max_code(f) >> f->pad_bits, at = (uint64_t)fabs(raw_ordinal(f, r.code)) >> f->pad_bits;
-    const uint64_t budget = (uint64_t)c->max_ulp, down = at < budget ? 0 : at - budget, up = top - at < budget ? down : at + budget;
-    const double reach =
-        fabs(lb_to_double(f, up << f->pad_bits) - fabs(r.value)); /* upward, where steps are no smaller; downward at the top */
-    return s->floor > reach ? s->floor : reach;
-}
-
-static lb_element element_at(const tally *t, size_t row, size_t col, const verdict_of_one *v, const scale *s) {
+static lb_judge_at judge_at(const tally *t, size_t row, size_t col) {
     const lb_grade_input *in = t->in;
-    const number a = number_at(t, &in->actual, row, col), r = number_at(t, &in->reference, row, col);
+    const size_t at = row * in->actual.cols + col;
+    return (lb_judge_at){
+        in->contract, t->format, &t->range, &t->limit, in->gauge ? in->gauge[at] : NAN, in->flushed_gauge ? in->flushed_gauge[at] : 0};
+}
+
+static bool has_floor(const lb_contract *c) {
+    return c && (c->bound == LB_BOUND_STATISTICAL || (c->bound == LB_BOUND_ULP_OR_FLOOR && c->margin > 0));
+}
+
+static lb_element element_at(const tally *t, size_t row, size_t col, const lb_judgement *v) {
+    const lb_grade_input *in = t->in;
+    const lb_number a = number_at(t, &in->actual, row, col), r = number_at(t, &in->reference, row, col);
+    const lb_judge_at at = judge_at(t, row, col);
     return (lb_element){
         .present = true,
         .row = in->row_index ? in->row_index[row] : row,
@@ -137,9 +80,9 @@ static lb_element element_at(const tally *t, size_t row, size_t col, const verdi
         .reference_value = r.value,
         .ulp = v->ulp,
         .abs_error = v->abs_error,
-        .bound = bound_at(t, r, s),
-        .row_rms = in->contract ? s->row_rms : NAN,
-        .floor = in->contract ? s->floor : NAN,
+        .bound = lb_judge_bound(&at, r),
+        .row_rms = in->contract ? t->limit.row_rms : NAN,
+        .floor = has_floor(in->contract) ? t->limit.floor : NAN,
         .has_exact = in->exact != NULL,
         .exact_code = in->exact ? lb_mat_code(in->exact, row, col) : 0,
     };
@@ -155,9 +98,9 @@ static void count_classes(tally *t, double actual, double reference) {
     t->nonzero += isfinite(reference) && reference != 0;
 }
 
-static void measure(tally *t, double a, double r, bool units_bits, const verdict_of_one *v) {
+static void measure(tally *t, double a, double r, bool units_bits, const lb_judgement *v) {
     const lb_contract *c = t->in->contract;
-    if (!(by_number(c) || (isfinite(a) && isfinite(r)))) return;
+    if (!(lb_judge_by_number(c) || (isfinite(a) && isfinite(r)))) return;
     t->error_square += (a - r) * (a - r);
     if (!units_bits) t->gated_square += (a - r) * (a - r);
     t->reference_square += r * r;
@@ -166,22 +109,50 @@ static void measure(tally *t, double a, double r, bool units_bits, const verdict
     if (!(v->flip && !c->flips_graded) && v->ulp > t->max_ulp) t->max_ulp = v->ulp;
 }
 
-static void gate_reference(tally *t, size_t row, size_t col, number r, const verdict_of_one *v, const scale *s) {
+static void count_event(lb_counts *c, lb_event e) {
+    c->nan_payload += e == LB_EVENT_NAN_OTHER;
+    c->zero_sign += e == LB_EVENT_ZERO_SIGN;
+    c->flushed += e == LB_EVENT_FLUSHED;
+    c->saturated += e == LB_EVENT_SATURATED;
+    c->overflowed += e == LB_EVENT_OVERFLOWED;
+}
+
+/* An element's reference is fit where its own error is at most an eighth of the tolerance there. Where one number judges the block,
+ * the errors are put together first. */
+static void gate_reference(tally *t, size_t row, size_t col, lb_number r, const lb_judgement *v) {
     const lb_grade_input *in = t->in;
-    if (!in->reference_error || !in->contract || t->unfit.present) return;
+    if (!in->reference_error || !in->contract) return;
     const double error = in->reference_error[row * in->actual.cols + col];
-    if (error <= bound_at(t, r, s) / 8) return;
-    t->unfit = element_at(t, row, col, v, s);
+    const lb_judge_at at = judge_at(t, row, col);
+    const double bound = lb_judge_bound(&at, r);
+    t->reference_error_square += error * error;
+    t->reference_error_most = fmax(t->reference_error_most, error);
+    if (isnan(bound) || error <= bound / 8 || t->unfit.present) return;
+    t->unfit = element_at(t, row, col, v);
     t->unfit_error = error;
 }
 
+static double distance_or_infinity(double a, double r) {
+    const double d = fabs(a - r);
+    return isnan(d) ? INFINITY : d;
+}
+
+/* The largest error of a plain kernel, and of adding 0.3 and taking it away again in the output format. */
+static void measure_baseline(tally *t, size_t row, size_t col, lb_number r) {
+    if (!t->in->baseline || !isfinite(r.value)) return;
+    const double plain = number_at(t, t->in->baseline, row, col).value;
+    const double up = lb_to_double(t->format, lb_from_double(t->format, r.value + 0.3));
+    const double back = lb_to_double(t->format, lb_from_double(t->format, up - 0.3));
+    t->baseline_error = fmax(t->baseline_error, distance_or_infinity(plain, r.value));
+    t->offset_error = fmax(t->offset_error, distance_or_infinity(back, r.value));
+}
+
 /* Keep the first wrong element, the worst, and as many wrong ones as were asked for. */
-static lb_status keep(tally *t, size_t row, size_t col, bool wrong, const verdict_of_one *v, const scale *s, lb_record *scratch,
-                      lb_error *err) {
+static lb_status keep(tally *t, size_t row, size_t col, bool wrong, const lb_judgement *v, lb_record *scratch, lb_error *err) {
     const size_t most = t->in->max_outliers ? t->in->max_outliers : 16;
     const bool worst = !t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v->ratio > t->worst_ratio);
     if (!worst && !(wrong && scratch->outlier_count < most)) return LB_OK;
-    const lb_element e = element_at(t, row, col, v, s);
+    const lb_element e = element_at(t, row, col, v);
     if (wrong && !t->first.present) t->first = e;
     if (worst) {
         t->worst = e;
@@ -191,21 +162,25 @@ static lb_status keep(tally *t, size_t row, size_t col, bool wrong, const verdic
     return wrong && scratch->outlier_count < most ? lb_record_add_outlier(scratch, &e, err) : LB_OK;
 }
 
-static bool is_exact(const lb_grade_input *in, const lb_format *f, uint64_t actual, uint64_t want) {
+static bool is_exact(const lb_grade_input *in, const lb_format *f, uint64_t actual, double value, uint64_t want) {
+    if (!lb_judge_takes(in->contract, value)) return false;
     return actual == want || (in->nan_by_class && lb_code_class(f, actual) == LB_NAN && lb_code_class(f, want) == LB_NAN);
 }
 
-static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s, lb_record *scratch, lb_error *err) {
+static lb_status judge_element(tally *t, size_t row, size_t col, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
-    const number actual = number_at(t, &in->actual, row, col), reference = number_at(t, &in->reference, row, col);
+    const lb_number actual = number_at(t, &in->actual, row, col), reference = number_at(t, &in->reference, row, col);
     const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference.code;
-    const verdict_of_one v = judge_one(t, actual, reference, s);
+    const lb_judge_at at = judge_at(t, row, col);
+    const lb_judgement v = lb_judge_element(&at, actual, reference);
     const bool holds_sentinel = in->has_sentinel && actual.code == in->sentinel;
     const bool unwritten = holds_sentinel && want != in->sentinel && reference.code != in->sentinel;
-    const bool exact = !unwritten && is_exact(in, t->format, actual.code, want);
+    const bool exact = !unwritten && is_exact(in, t->format, actual.code, actual.value, want);
     const bool wrong = !exact && (unwritten || !in->contract || !v.legal);
     count_classes(t, actual.value, reference.value);
+    count_event(&t->counts, v.event);
     measure(t, actual.value, reference.value, in->exact && exact, &v);
+    measure_baseline(t, row, col, reference);
     t->counts.compared++;
     t->counts.exact += exact;
     t->counts.legal += !exact && !wrong;
@@ -214,18 +189,25 @@ static lb_status judge_element(tally *t, size_t row, size_t col, const scale *s,
     t->counts.sign_flips += v.flip;
     t->counts.over_ulp += v.over_ulp;
     t->counts.not_written += unwritten;
-    gate_reference(t, row, col, reference, &v, s);
+    if (v.unbounded && !t->unbounded.present) t->unbounded = element_at(t, row, col, &v);
+    gate_reference(t, row, col, reference, &v);
     if (exact && !(v.ratio > 0)) return LB_OK;
-    return keep(t, row, col, wrong, &v, s, scratch, err);
+    return keep(t, row, col, wrong, &v, scratch, err);
 }
 
 /* RMS of a reference row: over its numbers, or (the original) over everything. */
 static double row_rms_of(const tally *t, size_t row) {
     const lb_grade_input *in = t->in;
     if (in->row_rms) return in->row_rms[row];
-    const bool all = by_number(in->contract);
+    const bool all = lb_judge_by_number(in->contract);
     double sum = 0;
     size_t n = 0;
+    if (t->values && t->format->bytes == 2 && in->reference.col_stride == 1) {
+        const size_t cols = in->reference.cols;
+        sum = lb_sum_squares(t->format, t->values, lb_mat_at(&in->reference, row, 0), cols, 0);
+        if (isfinite(sum) || all) return cols ? sqrt(sum / (double)cols) : 0;
+        sum = 0; /* NaN or Inf is among them */
+    }
     for (size_t col = 0; col < in->reference.cols; col++) {
         const double v = number_at(t, &in->reference, row, col).value;
         if (!all && !isfinite(v)) continue;
@@ -235,13 +217,55 @@ static double row_rms_of(const tally *t, size_t row) {
     return n ? sqrt(sum / (double)n) : 0;
 }
 
+/* Codes of 16 bits side by side, and nothing to look at but them: the way on which most elements go. */
+static bool is_plain(const tally *t) {
+    const lb_grade_input *in = t->in;
+    const bool dense = in->actual.col_stride == 1 && in->reference.col_stride == 1 && (!in->exact || in->exact->col_stride == 1);
+    return t->values && t->format->bytes == 2 && dense && !in->reference_error && !in->baseline;
+}
+
+/* Take `count` elements that hold the reference's (and the unit's) own bits: what judge_element does for them where they are numbers,
+ * in the same order of additions. False, with nothing taken, where one is not. */
+static bool take_equal(tally *t, const uint16_t *r, size_t count) {
+    const double square = lb_sum_squares(t->format, t->values, r, count, t->reference_square);
+    if (!isfinite(square)) return false;
+    const uint64_t zeros = lb_count_zeros16(r, count);
+    t->reference_square = square;
+    t->finite_count += count;
+    t->nonzero += count - zeros;
+    t->counts.compared += count;
+    t->counts.exact += count;
+    return true;
+}
+
+/* A row of such codes, in runs of equal ones and the elements between. */
+static lb_status judge_plain_row(tally *t, size_t row, lb_record *scratch, lb_error *err) {
+    const lb_grade_input *in = t->in;
+    const size_t cols = in->actual.cols;
+    const uint16_t *a = lb_mat_at(&in->actual, row, 0), *r = lb_mat_at(&in->reference, row, 0);
+    const uint16_t *e = in->exact ? lb_mat_at(in->exact, row, 0) : a;
+    for (size_t col = 0; col < cols;) {
+        size_t run = lb_equal_run16(a + col, r + col, cols - col);
+        if (in->exact) run = lb_equal_run16(e + col, r + col, run);
+        if (!take_equal(t, r + col, run))
+            run += run < cols - col; /* NaN or Inf among them: one by one */
+        else if (run) {
+            col += run;
+            continue;
+        }
+        for (const size_t end = col + (run ? run : 1); col < end; col++) LB_TRY(judge_element(t, row, col, scratch, err));
+    }
+    return LB_OK;
+}
+
 static lb_status judge_row(tally *t, size_t row, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
     const double row_rms = row_rms_of(t, row);
-    const scale s = {row_rms, in->contract ? lb_contract_floor(in->contract, in->k, row_rms) : 0};
+    t->limit = in->contract ? lb_limit_of_row(in->contract, t->format, in->k, row_rms, t->elements) : (lb_limit_row){.row_rms = row_rms};
     if (row == 0 || row_rms < t->row_rms_least) t->row_rms_least = row_rms;
     if (row == 0 || row_rms > t->row_rms_most) t->row_rms_most = row_rms;
-    for (size_t col = 0; col < in->actual.cols; col++) LB_TRY(judge_element(t, row, col, &s, scratch, err));
+    if (t->plain) return judge_plain_row(t, row, scratch, err);
+    for (size_t col = 0; col < in->actual.cols; col++) LB_TRY(judge_element(t, row, col, scratch, err));
     return LB_OK;
 }
 
@@ -257,43 +281,98 @@ static void say_cause(const tally *t, lb_record *r) {
         lb_record_text(&r->cause, "every wrong element is NaN or Inf on one side only");
 }
 
-static void decide(const tally *t, double rel_rms, lb_record *r) {
-    const lb_counts *c = &t->counts;
+/* What one number says of the block, where the contract has such a gate: true, with the reason, where it fails. */
+static bool fails_as_block(const tally *t, double rel_rms, lb_record *r) {
     const lb_contract *k = t->in->contract;
-    const bool over_gate = k && c->compared && !(rel_rms <= k->rel_rms_gate);
-    r->verdict = LB_UNPROVEN;
-    if (c->wrong) {
-        r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "%llu of %llu elements are wrong", (unsigned long long)c->wrong, (unsigned long long)c->compared);
-    } else if (over_gate) {
-        r->verdict = LB_FAIL;
+    if (!k || !t->counts.compared) return false;
+    const double square = rel_rms * rel_rms, limit = k->margin * (t->baseline_error + t->offset_error);
+    if (!(rel_rms <= k->rel_rms_gate))
         lb_record_text(&r->reason, "rel_rms %.3g of the whole block exceeds %.3g, though no single element is wrong", rel_rms,
                        k->rel_rms_gate);
-    } else if (!c->compared) {
+    else if (k->bound == LB_BOUND_NORM && !(square <= k->margin))
+        lb_record_text(&r->reason, "sum error^2 / sum reference^2 of the whole block is %.3g, above %.3g", square, k->margin);
+    else if (k->bound == LB_BOUND_BASELINE && !(t->max_abs <= limit))
+        lb_record_text(&r->reason, "the largest error %.3g exceeds %.3g: %g times a plain kernel's %.3g and an offset's %.3g", t->max_abs,
+                       limit, k->margin, t->baseline_error, t->offset_error);
+    else
+        return false;
+    return true;
+}
+
+/* Why nothing is proven although nothing is wrong: true, with the reason, where that is so. */
+static bool proves_nothing(const tally *t, lb_record *r) {
+    const lb_contract *k = t->in->contract;
+    const bool norm = k && k->bound == LB_BOUND_NORM, baseline = k && k->bound == LB_BOUND_BASELINE;
+    const double baseline_limit = baseline ? k->margin * (t->baseline_error + t->offset_error) : 0;
+    if (!t->counts.compared)
         lb_record_text(&r->reason, "nothing was compared: the output has no elements");
-    } else if (!t->nonzero) {
+    else if (!t->nonzero)
         lb_record_text(&r->reason,
                        "vacuous: the reference holds no finite value other than zero, so an output that computes nothing would pass");
-    } else if (t->unfit.present) {
+    else if (t->unbounded.present)
+        lb_record_text(&r->reason, "vacuous: at row %zu, column %zu no limit can be stated at k = %.6g; declare the reduction in a file",
+                       t->unbounded.row, t->unbounded.col, t->in->k);
+    else if (baseline && !(baseline_limit < INFINITY))
+        lb_record_text(&r->reason, "vacuous: the plain kernel gives NaN or Inf where the reference is a number, so any error would pass");
+    else if (t->unfit.present)
         lb_record_text(&r->reason,
                        "reference unfit: at row %zu, column %zu its error may be %.3g, more than an eighth of the tolerance %.3g; use "
                        "--reference exact",
                        t->unfit.row, t->unfit.col, t->unfit_error, t->unfit.bound);
-    } else {
+    else if (norm && !(t->reference_error_square <= k->margin * t->reference_square / 64))
+        lb_record_text(&r->reason,
+                       "reference unfit: its own sum error^2 may be %.3g, more than a 64th of the tolerance %.3g; use "
+                       "--reference exact",
+                       t->reference_error_square, k->margin * t->reference_square);
+    else if (baseline && !(t->reference_error_most <= baseline_limit / 8))
+        lb_record_text(&r->reason,
+                       "reference unfit: its error may be %.3g, more than an eighth of the tolerance %.3g; use "
+                       "--reference exact",
+                       t->reference_error_most, baseline_limit);
+    else
+        return false;
+    return true;
+}
+
+static void decide(const tally *t, double rel_rms, lb_record *r) {
+    const lb_counts *c = &t->counts;
+    r->verdict = LB_UNPROVEN;
+    if (c->wrong) {
+        r->verdict = LB_FAIL;
+        lb_record_text(&r->reason, "%llu of %llu elements are wrong", (unsigned long long)c->wrong, (unsigned long long)c->compared);
+    } else if (fails_as_block(t, rel_rms, r)) {
+        r->verdict = LB_FAIL;
+    } else if (!proves_nothing(t, r)) {
         r->verdict = LB_PASS;
         lb_record_text(&r->reason, c->legal ? "%llu elements are exact, %llu legal under the contract" : "all %llu elements are exact",
                        (unsigned long long)c->exact, (unsigned long long)c->legal);
     }
 }
 
-static void fill_record(const tally *t, lb_record *r) {
+static void describe_contract(const tally *t, lb_record *r) {
     const lb_contract *k = t->in->contract;
+    if (!k) return;
+    char *rule = NULL;
+    lb_record_text(&r->contract_name, "%s", k->name);
+    lb_record_text(&r->contract_source, "%s", k->source);
+    lb_record_text(&r->contract_note, "%s", k->note);
+    if (lb_contract_rule(k, t->format, t->in->k, t->elements, &rule, NULL) == LB_OK) lb_record_text(&r->contract_rule, "%s", rule);
+    free(rule);
+    lb_record_text(&r->contract_specials, "%s", lb_judge_by_number(k) ? "numbers" : lb_specials_name(k->specials));
+    r->contract_evidence = k->evidence;
+    r->contract_k = t->in->k;
+    r->contract_max_ulp = k->bound == LB_BOUND_ULP_OR_FLOOR ? k->max_ulp : NAN;
+    r->contract_rel_rms_gate = isfinite(k->rel_rms_gate) ? k->rel_rms_gate : NAN;
+}
+
+static void fill_record(const tally *t, lb_record *r) {
     const double whole = t->reference_square > 0 ? t->reference_square : 1;
     const double rel_rms = sqrt(t->error_square / whole), gated_rms = sqrt(t->gated_square / whole);
-    const uint64_t guard_damage = r->counts.guard_damage;
+    const uint64_t guard_damage = r->counts.guard_damage, subnormal_inputs = r->counts.subnormal_inputs;
     r->counts = t->counts;
     r->counts.total = t->counts.compared;
     r->counts.guard_damage = guard_damage;
+    r->counts.subnormal_inputs = subnormal_inputs;
     r->metrics = (lb_metrics){
         .max_ulp = t->max_ulp,
         .max_abs = t->max_abs,
@@ -306,29 +385,22 @@ static void fill_record(const tally *t, lb_record *r) {
     r->first = t->first;
     r->worst = t->worst;
     r->out_format = t->format;
-    if (k) {
-        lb_record_text(&r->contract_name, "%s", k->name);
-        lb_record_text(&r->contract_source, "%s", k->source);
-        lb_record_text(&r->contract_note, "%s", k->note);
-        r->contract_evidence = k->evidence;
-        r->contract_k = t->in->k;
-        r->contract_max_ulp = k->max_ulp;
-        r->contract_rel_rms_gate = k->rel_rms_gate;
-    }
+    describe_contract(t, r);
     say_cause(t, r);
     decide(t, gated_rms, r);
 }
 
 /* Whether `name` is a word of `list`. */
 static bool listed(const char *name, const char *list) {
+    if (strcmp(list, "any") == 0) return true;
     const size_t n = strlen(name);
     for (const char *p = strstr(list, name); p; p = strstr(p + 1, name))
         if ((p == list || p[-1] == ' ') && (p[n] == ' ' || p[n] == 0)) return true;
     return false;
 }
 
-static lb_status check_input(const lb_grade_input *in, lb_error *err) {
-    const lb_mat *a = &in->actual, *r = &in->reference;
+static lb_status check_shapes(const lb_grade_input *in, lb_error *err) {
+    const lb_mat *a = &in->actual, *r = &in->reference, *b = in->baseline;
     if (a->rows != r->rows || a->cols != r->cols)
         return lb_fail(err, LB_E_SHAPE, "grade", "the actual output is %zux%zu, the reference %zux%zu", a->rows, a->cols, r->rows, r->cols);
     if (a->format != r->format || (in->exact && in->exact->format != a->format))
@@ -336,22 +408,41 @@ static lb_status check_input(const lb_grade_input *in, lb_error *err) {
     if (in->exact && (in->exact->rows != a->rows || in->exact->cols != a->cols))
         return lb_fail(err, LB_E_SHAPE, "grade", "the unit's output is %zux%zu, the actual one %zux%zu", in->exact->rows, in->exact->cols,
                        a->rows, a->cols);
+    if (b && (b->rows != a->rows || b->cols != a->cols || b->format != a->format))
+        return lb_fail(err, LB_E_SHAPE, "grade", "the baseline is %zux%zu %s, the actual output %zux%zu %s", b->rows, b->cols,
+                       b->format->name, a->rows, a->cols, a->format->name);
+    return LB_OK;
+}
+
+static lb_status check_contract(const lb_grade_input *in, lb_error *err) {
+    const lb_contract *c = in->contract;
+    if (!listed(in->actual.format->name, c->formats))
+        return lb_fail(err, LB_E_FORMAT, c->name, "this contract grades %s outputs, not %s", c->formats, in->actual.format->name);
+    if (!(in->k >= 1 && isfinite(in->k)))
+        return lb_fail(err, LB_E_ARG, c->name, "the reduction depth k must be at least 1 and finite, not %g", in->k);
+    if (lb_contract_needs_gauge(c) && !in->gauge)
+        return lb_fail(err, LB_E_ARG, c->name, "needs sum |a||b| of each element, so A and B: use lastbit check, or give the gauge");
+    if (lb_contract_needs_baseline(c) && !in->baseline)
+        return lb_fail(err, LB_E_ARG, c->name, "needs a plain kernel's output to compare with: use lastbit check, or give the baseline");
+    for (size_t row = 0; in->row_rms && row < in->actual.rows; row++)
+        if (!(in->row_rms[row] >= 0 && isfinite(in->row_rms[row])))
+            return lb_fail(err, LB_E_ARG, c->name, "the RMS of reference row %zu is given as %g", row, in->row_rms[row]);
+    return LB_OK;
+}
+
+static lb_status check_input(const lb_grade_input *in, lb_error *err) {
+    LB_TRY(check_shapes(in, err));
     if (!in->contract && !in->exact)
         return lb_fail(err, LB_E_ARG, "grade", "nothing to judge by: give a contract, a unit's output or both");
-    if (in->contract && !listed(a->format->name, in->contract->formats))
-        return lb_fail(err, LB_E_FORMAT, in->contract->name, "this contract grades %s outputs, not %s", in->contract->formats,
-                       a->format->name);
-    if (in->contract && !(in->k >= 1 && isfinite(in->k)))
-        return lb_fail(err, LB_E_ARG, in->contract->name, "the reduction depth k must be at least 1 and finite, not %g", in->k);
-    for (size_t row = 0; in->contract && in->row_rms && row < a->rows; row++)
-        if (!(in->row_rms[row] >= 0 && isfinite(in->row_rms[row])))
-            return lb_fail(err, LB_E_ARG, in->contract->name, "the RMS of reference row %zu is given as %g", row, in->row_rms[row]);
-    return LB_OK;
+    return in->contract ? check_contract(in, err) : LB_OK;
 }
 
 lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
     LB_TRY(check_input(in, err));
     tally t = {.in = in, .format = in->actual.format, .values = table_of_values(in->actual.format, in->actual.rows, in->actual.cols)};
+    t.plain = is_plain(&t);
+    t.range = lb_range_of(t.format);
+    t.elements = in->elements >= 1 ? in->elements : (double)in->actual.rows * (double)in->actual.cols;
     lb_record scratch = {0}; /* collects outliers, so that r stays whole where memory runs out */
     lb_status s = LB_OK;
     for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) s = judge_row(&t, row, &scratch, err);
@@ -365,4 +456,14 @@ lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
     r->outlier_count = scratch.outlier_count;
     fill_record(&t, r);
     return LB_OK;
+}
+
+lb_status lb_grade_by(const char *rule, const lb_grade_input *in, lb_record *r, lb_error *err) {
+    lb_grade_input under = *in;
+    lb_contract *c;
+    LB_TRY(lb_contract_open(rule, &c, err));
+    under.contract = c;
+    const lb_status s = lb_grade(&under, r, err);
+    lb_contract_close(c);
+    return s;
 }

@@ -56,6 +56,11 @@ static lb_status read_text(const node *up, const char *key, char **field) {
     return LB_OK;
 }
 
+/* A key that the first records had not: nothing, where it is missing. */
+static lb_status read_added_text(const node *up, const char *key, char **field) {
+    return json_object_get(up->json, key) ? read_text(up, key, field) : LB_OK;
+}
+
 /* An integer, or beyond INT64_MAX a decimal string. */
 static lb_status count_of(const node *at, uint64_t *out) {
     if (json_is_integer(at->json) && json_integer_value(at->json) >= 0) {
@@ -74,6 +79,10 @@ static lb_status read_count(const node *up, const char *key, uint64_t *out) {
     node at;
     LB_TRY(child(up, key, &at));
     return count_of(&at, out);
+}
+
+static lb_status read_added_count(const node *up, const char *key, uint64_t *out) {
+    return json_object_get(up->json, key) ? read_count(up, key, out) : LB_OK;
 }
 
 typedef enum null_is { NULL_IS_WRONG, NULL_IS_NAN } null_is;
@@ -187,14 +196,19 @@ static lb_status read_contract(const node *root, lb_record *r) {
     LB_TRY(read_text(&at, "note", &r->contract_note));
     LB_TRY(read_number(&at, "k", NULL_IS_NAN, &r->contract_k));
     LB_TRY(read_number(&at, "max_ulp", NULL_IS_NAN, &r->contract_max_ulp));
-    return read_number(&at, "rel_rms_gate", NULL_IS_NAN, &r->contract_rel_rms_gate);
+    LB_TRY(read_number(&at, "rel_rms_gate", NULL_IS_NAN, &r->contract_rel_rms_gate));
+    LB_TRY(read_added_text(&at, "rule", &r->contract_rule));
+    return read_added_text(&at, "specials", &r->contract_specials);
 }
 
 static lb_status read_numbers(const node *root, lb_record *r) {
     node at;
     LB_TRY(child(root, "counts", &at));
 #define FIELD(name) LB_TRY(read_count(&at, #name, &r->counts.name));
-    LB_COUNT_FIELDS(FIELD)
+    LB_FIRST_COUNT_FIELDS(FIELD)
+#undef FIELD
+#define FIELD(name) LB_TRY(read_added_count(&at, #name, &r->counts.name));
+    LB_ADDED_COUNT_FIELDS(FIELD)
 #undef FIELD
     LB_TRY(child(root, "metrics", &at));
     r->metrics.present = !json_is_null(at.json);

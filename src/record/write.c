@@ -67,9 +67,10 @@ static json_t *unit(const lb_record *r) {
 
 static json_t *contract(const lb_record *r) {
     if (!*r->contract_name) return json_null();
-    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o}", "name", text(r->contract_name), "source", text(r->contract_source), "evidence",
-                     lb_evidence_name(r->contract_evidence), "note", text(r->contract_note), "k", number_or_null(r->contract_k), "max_ulp",
-                     number_or_null(r->contract_max_ulp), "rel_rms_gate", number_or_null(r->contract_rel_rms_gate));
+    return json_pack("{s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", text(r->contract_name), "source", text(r->contract_source),
+                     "evidence", lb_evidence_name(r->contract_evidence), "note", text(r->contract_note), "k", number_or_null(r->contract_k),
+                     "max_ulp", number_or_null(r->contract_max_ulp), "rel_rms_gate", number_or_null(r->contract_rel_rms_gate), "rule",
+                     text(r->contract_rule), "specials", text(r->contract_specials));
 }
 
 /* An object that lacks a key for want of memory is no object at all. */

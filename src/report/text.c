@@ -119,6 +119,12 @@ static void add_contract(lb_text *t, const lb_record *r) {
     add_printable(t, r->contract_name);
     lb_text_add(t, ", %s [", lb_evidence_name(r->contract_evidence));
     add_printable(t, r->contract_source);
+    if (*r->contract_rule) {
+        lb_text_add(t, "]: ");
+        add_printable(t, r->contract_rule);
+        lb_text_add(t, "\n");
+        return;
+    }
     add_number(t, "]: ", r->contract_max_ulp);
     add_number(t, " ulp or the floor at k = ", r->contract_k);
     add_number(t, "; rel_rms <= ", r->contract_rel_rms_gate);
@@ -130,9 +136,21 @@ static void add_counts(lb_text *t, const lb_record *r) {
     const struct {
         const char *name;
         uint64_t n;
-    } rows[] = {{"NaN in actual", c->nan_actual},       {"NaN in reference", c->nan_reference}, {"Inf in actual", c->inf_actual},
-                {"Inf in reference", c->inf_reference}, {"other class", c->class_mismatch},     {"sign flips", c->sign_flips},
-                {"over the ULP budget", c->over_ulp},   {"not written", c->not_written},        {"guard damage", c->guard_damage}};
+    } rows[] = {{"NaN in actual", c->nan_actual},
+                {"NaN in reference", c->nan_reference},
+                {"Inf in actual", c->inf_actual},
+                {"Inf in reference", c->inf_reference},
+                {"other class", c->class_mismatch},
+                {"sign flips", c->sign_flips},
+                {"over the ULP budget", c->over_ulp},
+                {"not written", c->not_written},
+                {"guard damage", c->guard_damage},
+                {"NaN of other bits", c->nan_payload},
+                {"zero of other sign", c->zero_sign},
+                {"flushed", c->flushed},
+                {"saturated", c->saturated},
+                {"overflowed", c->overflowed},
+                {"subnormal inputs", c->subnormal_inputs}};
     const char *before = "  counts     ";
     if (c->total != c->compared || !c->compared) {
         lb_text_add(
@@ -170,6 +188,14 @@ static void add_element(lb_text *t, const lb_record *r, const char *label, const
     lb_text_add(t, "\n");
 }
 
+/* A number of the table; a dash where the contract has none. */
+static void add_cell(lb_text *t, double x) {
+    if (isnan(x))
+        lb_text_add(t, " %10s", "-");
+    else
+        lb_text_add(t, " %10.4g", x);
+}
+
 /* Under a contract the columns that its floor is made of; without one the words. */
 static void add_outliers(lb_text *t, const lb_record *r) {
     if (r->outlier_count < 2) return;
@@ -183,8 +209,12 @@ static void add_outliers(lb_text *t, const lb_record *r) {
         const lb_element *e = &r->outliers[i];
         lb_text_add(t, "    %8zu %8zu  %-14.8g %-14.8g ", e->row, e->col, e->reference_value, e->actual_value);
         if (floors) {
-            lb_text_add(t, "%10.6g %10.4g %10.4g %10.4g %10.4g\n", e->ulp, fabs(e->reference_value) / e->row_rms, e->row_rms, e->floor,
-                        e->bound);
+            lb_text_add(t, "%10.6g", e->ulp);
+            add_cell(t, fabs(e->reference_value) / e->row_rms);
+            add_cell(t, e->row_rms);
+            add_cell(t, e->floor);
+            add_cell(t, e->bound);
+            lb_text_add(t, "\n");
         } else {
             add_hex(t, r->out_format, e->reference, 19);
             add_hex(t, r->out_format, e->actual, 19);

@@ -3,6 +3,7 @@
 #include "lastbit/gemm.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
+#include "run/plain.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -19,12 +20,26 @@ typedef struct job {
     lb_mat actual, reference, exact;
     void *device_out, *actual_codes, *reference_codes, *exact_codes;
     double *reference_error; /* [m][n], or NULL where it is 0 throughout */
-    bool poisoned;           /* the output came from a device and began as poison */
+    double *gauge, *lost;    /* [m][n] sum |a||b|, and its part that flushed inputs lose; NULL where the contract asks for none */
+    lb_mat baseline;
+    void *baseline_codes;
+    bool poisoned; /* the output came from a device and began as poison */
 } job;
 
 static void job_free(job *j) {
-    void *all[] = {j->rows,        j->cols,           j->a, j->b, j->c, j->device_out, j->actual_codes, j->reference_codes,
-                   j->exact_codes, j->reference_error};
+    void *all[] = {j->rows,
+                   j->cols,
+                   j->a,
+                   j->b,
+                   j->c,
+                   j->device_out,
+                   j->actual_codes,
+                   j->reference_codes,
+                   j->exact_codes,
+                   j->reference_error,
+                   j->gauge,
+                   j->lost,
+                   j->baseline_codes};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]);
 }
 
@@ -168,7 +183,15 @@ static lb_status reference_panel(job *j, size_t first, size_t rows, lb_error *er
     if (x.c.codes) x.c = panel_of(j->x.c, first, rows);
     lb_mat code = panel_of(j->reference, first, rows);
     return lb_reference_matmul(&x, j->o->reference, NULL, 0, NULL, 0, &code, j->reference_error ? j->reference_error + first * j->n : NULL,
-                               NULL, err);
+                               j->gauge ? j->gauge + first * j->n : NULL, err);
+}
+
+static lb_status baseline_panel(job *j, size_t first, size_t rows, lb_error *err) {
+    lb_case x = j->x;
+    x.a = panel_of(j->x.a, first, rows);
+    if (x.c.codes) x.c = panel_of(j->x.c, first, rows);
+    lb_mat out = panel_of(j->baseline, first, rows);
+    return lb_plain_matmul(&x, &out, err);
 }
 
 typedef lb_status panel_function(job *j, size_t first, size_t rows, lb_error *err);
@@ -186,23 +209,46 @@ static lb_status all_panels(job *j, const char *stage, panel_function *work, dou
     return s;
 }
 
-static lb_status opinions(job *j, lb_error *err) {
+static bool wants_gauge(const lb_contract *c) {
+    const bool saturates = c->specials == LB_SPECIALS_SATURATE || c->specials == LB_SPECIALS_FLUSH_SATURATE;
+    return lb_contract_needs_gauge(c) || c->bound == LB_BOUND_STATISTICAL || saturates;
+}
+
+/* What a contract is measured by: the reference, and with it the gauge, the baseline and what flushing may lose. */
+static lb_status contract_opinions(job *j, lb_error *err) {
+    const lb_contract *c = j->o->contract;
     const size_t bytes = (size_t)j->x.out->bytes;
+    lb_status s = room(&j->reference_codes, j->m, j->n, bytes, err);
+    if (s == LB_OK && j->o->reference == LB_REFERENCE_F64) s = room((void **)&j->reference_error, j->m, j->n, sizeof(double), err);
+    if (s == LB_OK && wants_gauge(c)) s = room((void **)&j->gauge, j->m, j->n, sizeof(double), err);
+    if (s != LB_OK) return s;
+    j->reference = lb_mat_of(j->x.out, j->reference_codes, j->m, j->n);
+    s = all_panels(j, "reference", reference_panel, &j->r->seconds_reference, err);
+    if (s != LB_OK) return s;
+    j->r->counts.subnormal_inputs = lb_count_subnormals(&j->x.a) + lb_count_subnormals(&j->x.b);
+    if (j->gauge && j->r->counts.subnormal_inputs) {
+        if (c->reduction.flushes_inputs) s = room((void **)&j->lost, j->m, j->n, sizeof(double), err);
+        if (s == LB_OK) s = lb_weigh_subnormals(&j->x, c, j->gauge, j->lost, err);
+    }
+    if (s == LB_OK && lb_contract_needs_baseline(c)) {
+        double seconds;
+        s = room(&j->baseline_codes, j->m, j->n, bytes, err);
+        if (s != LB_OK) return s;
+        j->baseline = lb_mat_of(j->x.out, j->baseline_codes, j->m, j->n);
+        s = all_panels(j, "baseline", baseline_panel, &seconds, err);
+    }
+    return s;
+}
+
+static lb_status opinions(job *j, lb_error *err) {
     lb_status s = LB_OK;
     if (j->o->unit) {
-        s = room(&j->exact_codes, j->m, j->n, bytes, err);
+        s = room(&j->exact_codes, j->m, j->n, (size_t)j->x.out->bytes, err);
         if (s != LB_OK) return s;
         j->exact = lb_mat_of(j->x.out, j->exact_codes, j->m, j->n);
         s = all_panels(j, "model", model_panel, &j->r->seconds_model, err);
     }
-    if (s == LB_OK && j->o->contract) {
-        s = room(&j->reference_codes, j->m, j->n, bytes, err);
-        if (s == LB_OK && j->o->reference == LB_REFERENCE_F64) s = room((void **)&j->reference_error, j->m, j->n, sizeof(double), err);
-        if (s != LB_OK) return s;
-        j->reference = lb_mat_of(j->x.out, j->reference_codes, j->m, j->n);
-        s = all_panels(j, "reference", reference_panel, &j->r->seconds_reference, err);
-    }
-    return s;
+    return s == LB_OK && j->o->contract ? contract_opinions(j, err) : s;
 }
 
 static void say_reference(const job *j) {
@@ -230,6 +276,10 @@ static lb_status grade(job *j, lb_error *err) {
         .has_sentinel = j->poisoned,
         .sentinel = lb_poison_code(j->x.out),
         .max_outliers = o->max_outliers,
+        .gauge = j->gauge,
+        .flushed_gauge = j->lost,
+        .baseline = j->baseline_codes ? &j->baseline : NULL,
+        .elements = (double)j->m * (double)j->n,
     };
     const uint64_t total = (uint64_t)lb_case_m(&o->x) * lb_case_n(&o->x);
     say_reference(j);

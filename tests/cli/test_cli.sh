@@ -169,7 +169,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma explain fit-schedule replay capture fit decide gen judge fragment units parameters formats contracts schedules backends bench; do
+for command in check grade gemm mma explain fit-schedule replay capture fit decide gen judge fragment units parameters formats contracts explain-contract schedules backends bench; do
     expect $LINENO 0 out '--help' $command --help
 done
 
@@ -193,6 +193,26 @@ expect $LINENO 2 err 'operand b: B lies in shared memory' fragment sm_90/wgmma.m
 expect $LINENO 2 err 'it takes no scales' fragment $unit --operand scale-a
 expect $LINENO 2 err 'did you mean meta' fragment $unit --operand metas
 expect $LINENO 2 err 'it takes one UNIT' fragment $unit $unit
+
+# ---- contracts by parameter and from a file, and what they say of one element
+echo '{"name": "mine", "rule": "gamma", "accumulator": {"rounding": "truncate", "step": 8, "frac_bits": 24}, "specials": "flush"}' >mine.json
+echo '{"rule": "gamma", "accumulater": {}}' >typo.json
+head -c 2000 /dev/urandom >noise.json
+expect $LINENO 0 out 'contract   mine, stated' check f16/A.npy f16/B.npy --actual f16/D.npy --contract mine.json
+expect $LINENO 1 out 'contract=ulp:4 ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract ulp:4
+expect $LINENO 2 err 'typo.json: unknown key "accumulater"; did you mean accumulator' check f16/A.npy f16/B.npy --actual f16/D.npy --contract typo.json
+expect $LINENO 2 err '^lastbit: noise.json: ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract noise.json
+expect $LINENO 2 err 'absent.json: cannot be opened' check f16/A.npy f16/B.npy --actual f16/D.npy --contract absent.json
+expect $LINENO 2 err 'max_ulp should be a whole number' check f16/A.npy f16/B.npy --actual f16/D.npy --contract ulp:x
+expect $LINENO 2 err 'use lastbit check' grade bf16/D.safetensors bf16/D.safetensors --contract gamma --k 100
+expect $LINENO 0 out '^PASS' grade bf16/D.safetensors bf16/D.safetensors --contract bitwise --k 100
+expect $LINENO 0 out '^limit .*decided by' explain-contract gamma f16/A.npy f16/B.npy --at 0,0
+expect $LINENO 0 out '"decided": ' explain-contract mine.json f16/A.npy f16/B.npy --at 1,2 --k 4096 --json
+expect $LINENO 0 out 'none of this element' explain-contract nmse f16/A.npy f16/B.npy --at 0,0
+expect $LINENO 2 err 'is outside the' explain-contract gamma f16/A.npy f16/B.npy --at 9999,0
+expect $LINENO 2 err 'write ROW,COLUMN' explain-contract gamma f16/A.npy f16/B.npy --at 3
+expect $LINENO 2 err 'give --at' explain-contract gamma f16/A.npy f16/B.npy
+expect $LINENO 2 err 'did you mean gamma' explain-contract gama f16/A.npy f16/B.npy --at 0,0
 
 # ---- grade, and lines of hex
 expect $LINENO 0 out '^PASS op=grade' grade bf16/D.safetensors bf16/D.safetensors --contract m16-tc --k 100

@@ -17,7 +17,8 @@ from pathlib import Path
 LASTBIT, MY_KERNEL, SOURCE_DIR = sys.argv[1:4]
 UNIT = "sm_80/mma.m16n8k8.f32.f16.f16.f32"
 K = 8
-COMMANDS = ("check", "grade", "gemm", "mma", "explain", "replay", "gen", "judge", "units", "parameters", "formats", "contracts", "backends")
+COMMANDS = ("check", "grade", "gemm", "mma", "explain", "replay", "gen", "judge", "units", "parameters", "formats", "contracts",
+            "explain-contract", "backends")
 
 
 class Programs(unittest.TestCase):

@@ -218,6 +218,30 @@ pub const LB_CAPTURE_TILES: lb_capture_kind = 3;
 pub const LB_CAPTURE_GEMM: lb_capture_kind = 4;
 pub const LB_CAPTURE_KIND_COUNT: lb_capture_kind = 5;
 
+pub type lb_bound = c_uint;
+pub const LB_BOUND_ULP_OR_FLOOR: lb_bound = 0;
+pub const LB_BOUND_GAUGE: lb_bound = 1;
+pub const LB_BOUND_GAMMA: lb_bound = 2;
+pub const LB_BOUND_STATISTICAL: lb_bound = 3;
+pub const LB_BOUND_RELATIVE: lb_bound = 4;
+pub const LB_BOUND_SWITCHED: lb_bound = 5;
+pub const LB_BOUND_NORM: lb_bound = 6;
+pub const LB_BOUND_BASELINE: lb_bound = 7;
+pub const LB_BOUND_COUNT: lb_bound = 8;
+
+pub type lb_specials = c_uint;
+pub const LB_SPECIALS_IEEE: lb_specials = 0;
+pub const LB_SPECIALS_STRICT: lb_specials = 1;
+pub const LB_SPECIALS_FLUSH: lb_specials = 2;
+pub const LB_SPECIALS_SATURATE: lb_specials = 3;
+pub const LB_SPECIALS_FLUSH_SATURATE: lb_specials = 4;
+pub const LB_SPECIALS_NO_NAN: lb_specials = 5;
+pub const LB_SPECIALS_COUNT: lb_specials = 6;
+
+pub type lb_order = c_uint;
+pub const LB_ORDER_SEQUENTIAL: lb_order = 0;
+pub const LB_ORDER_PAIRWISE: lb_order = 1;
+
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
 pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
@@ -471,6 +495,12 @@ pub struct lb_counts {
     pub over_ulp: u64,
     pub not_written: u64,
     pub guard_damage: u64,
+    pub nan_payload: u64,
+    pub zero_sign: u64,
+    pub flushed: u64,
+    pub saturated: u64,
+    pub overflowed: u64,
+    pub subnormal_inputs: u64,
 }
 
 #[repr(C)]
@@ -523,6 +553,8 @@ pub struct lb_record {
     pub seconds_device: f64,
     pub seconds_model: f64,
     pub seconds_reference: f64,
+    pub contract_rule: *mut c_char,
+    pub contract_specials: *mut c_char,
 }
 
 #[repr(C)]
@@ -623,6 +655,31 @@ pub struct lb_capture_result {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_level {
+    pub order: lb_order,
+    pub width: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_reduction {
+    pub truncates: bool,
+    pub step: f64,
+    pub frac_bits: f64,
+    pub levels: [lb_level; 8],
+    pub level_count: usize,
+    pub split_k: f64,
+    pub promote: f64,
+    pub fold_group: f64,
+    pub fold_element: bool,
+    pub rounds_products: bool,
+    pub least_normal: f64,
+    pub flushes_inputs: bool,
+    pub flushes_sums: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_contract {
     pub name: *const c_char,
     pub max_ulp: f64,
@@ -636,6 +693,48 @@ pub struct lb_contract {
     pub evidence: lb_evidence,
     pub source: *const c_char,
     pub note: *const c_char,
+    pub bound: lb_bound,
+    pub specials: lb_specials,
+    pub atol: f64,
+    pub rtol: f64,
+    pub small: f64,
+    pub dtypes: *const c_char,
+    pub parameters: *const c_char,
+    pub false_alarm: f64,
+    pub cases: f64,
+    pub reduction: lb_reduction,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_limit_input {
+    pub format: *const lb_format,
+    pub reference: u64,
+    pub k: f64,
+    pub row_rms: f64,
+    pub elements: f64,
+    pub gauge: f64,
+    pub flushed_gauge: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_limit_term {
+    pub name: *const c_char,
+    pub what: *const c_char,
+    pub value: f64,
+    pub part: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_limit {
+    pub tolerance: f64,
+    pub ulp_reach: f64,
+    pub bound: f64,
+    pub terms: [lb_limit_term; 24],
+    pub term_count: usize,
+    pub decided: *const c_char,
 }
 
 #[repr(C)]
@@ -654,6 +753,10 @@ pub struct lb_grade_input {
     pub has_sentinel: bool,
     pub sentinel: u64,
     pub max_outliers: usize,
+    pub gauge: *const f64,
+    pub flushed_gauge: *const f64,
+    pub baseline: *const lb_mat,
+    pub elements: f64,
 }
 
 #[repr(C)]
@@ -1105,7 +1208,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_contract, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1305,10 +1408,40 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_capture_ptx(u: *const lb_unit, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_bound_name(b: lb_bound) -> *const c_char;
+    pub fn lb_specials_name(s: lb_specials) -> *const c_char;
     pub fn lb_contract_row(i: usize) -> *const lb_contract;
     pub fn lb_contract_find(name: *const c_char, out: *mut *const lb_contract, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_open(what: *const c_char, out: *mut *mut lb_contract, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_close(c: *mut lb_contract);
+    pub fn lb_contract_from_json(
+        text: *const c_char,
+        size: usize,
+        place: *const c_char,
+        out: *mut *mut lb_contract,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_contract_needs_gauge(c: *const lb_contract) -> bool;
+    pub fn lb_contract_needs_baseline(c: *const lb_contract) -> bool;
+    pub fn lb_contract_rule(
+        c: *const lb_contract,
+        out_format: *const lb_format,
+        k: f64,
+        elements: f64,
+        out: *mut *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_contract_floor(c: *const lb_contract, k: f64, row_rms: f64) -> f64;
+    pub fn lb_reduction_gamma(c: *const lb_contract, k: f64) -> f64;
+    pub fn lb_contract_false_alarm(c: *const lb_contract, elements: f64, per_element: *mut f64) -> f64;
+    pub fn lb_contract_limit(
+        c: *const lb_contract,
+        r#in: *const lb_limit_input,
+        out: *mut lb_limit,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_grade(r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grade_by(rule: *const c_char, r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_bf16_ord(bits: u16) -> i32;
     pub fn lb_m16_floor(k: usize, row_rms: f64) -> f64;
     pub fn lb_m16_within(actual: u16, reference: u16, k: usize, row_rms: f64) -> bool;
@@ -1505,6 +1638,16 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_poison_code(f: *const lb_format) -> u64;
     pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_explain(
+        x: *const lb_case,
+        c: *const lb_contract,
+        k: f64,
+        row: usize,
+        col: usize,
+        r#in: *mut lb_limit_input,
+        out: *mut lb_limit,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_sample_indices(
         n: usize,
         count: usize,

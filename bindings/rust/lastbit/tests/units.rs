@@ -262,7 +262,7 @@ fn every_row_is_found_by_its_name_and_runs_unless_it_is_open() {
             Err(error) => {
                 let name = u.name();
                 let wide = name.contains(".f64") && error.status() == Status::Format;
-                let more = (name.contains(".mx") || name.ends_with(".sp")) && error.status() == Status::Arg;
+                let more = (name.contains(".mx") || name.ends_with(".sp")) && error.status() == Status::Argument;
                 assert!(wide || more, "{u}: {error}");
             }
         }
