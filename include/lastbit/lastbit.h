@@ -6,6 +6,7 @@
 #include "lastbit/backends.h"
 #include "lastbit/base.h"
 #include "lastbit/contracts.h"
+#include "lastbit/diagnose.h"
 #include "lastbit/formats.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
