@@ -18,6 +18,7 @@ static const cli_command commands[] = {
     {"formats", cli_formats_list, "list the number formats"},
     {"contracts", cli_contracts, "list the numerics contracts"},
     {"backends", cli_backends, "list what --on takes"},
+    {"causes", cli_causes, "list the faults that a failing check can name"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -103,9 +103,12 @@ static bool try_unit(lb_scene *s, const lb_unit *u, size_t slices) {
 static void try_units(lb_scene *s) {
     const lb_unit *tried[64];
     size_t count = 0;
-    for (size_t i = 0; lb_unit_row(i) && count < 64 && !lb_scene_settled(s); i++) {
-        const lb_unit *u = lb_unit_row(i);
-        bool known = !takes(s, u) || (s->o->unit && same_arithmetic(u, s->o->unit));
+    size_t rows = 0;
+    while (lb_unit_row(rows)) rows++;
+    for (size_t i = 0; i < 2 * rows && count < 64 && !lb_scene_settled(s); i++) { /* those of the given unit's shape first */
+        const lb_unit *u = lb_unit_row(i % rows);
+        const bool alike = s->o->unit && u->m == s->o->unit->m && u->n == s->o->unit->n && u->k == s->o->unit->k;
+        bool known = !takes(s, u) || alike != (i < rows) || (s->o->unit && same_arithmetic(u, s->o->unit));
         for (size_t t = 0; t < count && !known; t++) known = same_arithmetic(u, tried[t]);
         if (known) continue;
         tried[count++] = u;
