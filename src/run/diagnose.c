@@ -33,8 +33,7 @@ static const struct {
 
 /* Nothing gives the values; but a region that is wrong throughout, and is not everywhere, is worth saying. */
 static void say_place(lb_scene *s) {
-    if (s->best.cause || !s->far || !s->region_proper || s->fill < 0.9 || s->wrong_count < 16 || s->fill * (double)s->m * (double)s->n < 0)
-        return;
+    if (s->best.cause || !s->far || !s->region_proper || s->fill < 0.9 || s->wrong_count < 16) return;
     s->best.cause = LB_CAUSE_PLACE;
     s->best.looked = s->wrong_count;
     lb_words(s->best.sentence, sizeof s->best.sentence, "only %s wrong, %.3g %% of it; what fills it is unexplained", s->where,

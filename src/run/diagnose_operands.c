@@ -180,6 +180,7 @@ static void try_rounded(lb_scene *s) {
 
 static void try_flushed(lb_scene *s) {
     const variant v = {.how = FLUSH};
+    if (!s->o->x.a.format->exp_bits || !s->b.format->exp_bits) return;
     try_each(s, &v, LB_CAUSE_OPERAND_FLUSHED, 3, true, "has its subnormals taken as zero");
     try_both(s, &v, &v, LB_CAUSE_OPERAND_FLUSHED, 3, true, "subnormals of A and B are taken as zero");
 }

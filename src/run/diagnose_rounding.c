@@ -57,7 +57,7 @@ static void try_via(lb_scene *s, const base *b) {
 }
 
 static void try_flush(lb_scene *s, const base *b) {
-    for (int how = LB_FLUSH_KEEP_SIGN; how <= LB_FLUSH_TO_POSITIVE; how++) {
+    for (int how = LB_FLUSH_KEEP_SIGN; s->out->exp_bits && how <= LB_FLUSH_TO_POSITIVE; how++) {
         const way w = {.value = b->value, .flush = (lb_flush)how};
         const lb_trial t = {.cause = LB_CAUSE_OUTPUT_FLUSHED,
                             .choices = 2,
