@@ -163,7 +163,7 @@ void lb_try_factors(lb_scene *s) {
 typedef struct lines {
     const lb_scene *s;
     bool columns;
-    size_t count, others;
+    size_t count;
     const size_t *grid_other; /* positions across, to fit on */
     size_t grid_others;
 } lines;
@@ -219,7 +219,6 @@ static void try_lines_of(lb_scene *s, bool columns) {
     const lines l = {.s = s,
                      .columns = columns,
                      .count = columns ? s->n : s->m,
-                     .others = columns ? s->m : s->n,
                      .grid_other = columns ? s->rows : s->cols,
                      .grid_others = columns ? s->gm : s->gn};
     double *factor = malloc((l.count + 1) * sizeof *factor);

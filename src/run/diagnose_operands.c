@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What happens to one operand; op (p) gives where k = p reads. */
+/* What happens to one operand. */
 typedef struct variant {
     enum { AS_IS, TRANSPOSED, XOR, SHIFT, REPEAT, ROUND, FLUSH, MISREAD } how;
     size_t parameter; /* the mask, the period */

@@ -76,8 +76,6 @@ void lb_lines_text(char *out, size_t size, const char *noun, const size_t *lines
 typedef struct shape {
     size_t tile;       /* 0: not tiles */
     size_t rows, cols; /* periods; 0: not residues */
-    size_t classes;    /* so many */
-    const char *name;  /* unused for rows by columns */
 } shape;
 
 static size_t class_of(const shape *h, const lb_scene *s, size_t i, size_t j) {
