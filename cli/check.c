@@ -13,6 +13,7 @@ typedef struct check_args {
     const char *actual, *on, *unit, *contract, *nan, *reference;
     uint64_t sample, seed, outliers;
     double timeout;
+    bool ledger;
     char **command; /* behind --, NULL-terminated, or NULL */
     char *operands[8];
     int operand_count;
@@ -116,6 +117,7 @@ static int run_check(const check_args *a, int argc, char **argv) {
         if (line) lb_record_text(&r->rerun, "%s", line);
         free(line);
         code = cli_emit(&a->output, &r, 1);
+        if (a->ledger && code != CLI_USAGE && cli_ledger(&o, r, a->output.json, &err) != LB_OK) code = cli_error(&err);
         if (code != CLI_USAGE) print_next(a, &o);
     } else {
         code = cli_error(&err);
@@ -142,6 +144,7 @@ int cli_check(int argc, char **argv) {
         {"nan", 0, CLI_TEXT, &a.nan, "HOW", "with --unit: bits (default), or class: any NaN equals any NaN"},
         {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for a device (default 60)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
+        {"ledger", 0, CLI_FLAG, &a.ledger, NULL, "where the error of the first and the worst element comes from"},
         CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {

@@ -125,6 +125,13 @@ static json_t *parameter_rows(void) {
     return rows;
 }
 
+static json_t *cause_rows(void) {
+    json_t *rows = json_array();
+    for (int i = LB_CAUSE_NONE + 1; i < LB_CAUSE_COUNT; i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s}", "name", lb_cause_name((lb_cause)i), "what", lb_cause_what((lb_cause)i)));
+    return rows;
+}
+
 /* ---- printing -------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
@@ -263,4 +270,10 @@ int cli_schedules(int argc, char **argv) {
 int cli_backends(int argc, char **argv) {
     static const char *const columns[] = {"name", "summary", NULL};
     return list(argc, argv, "lastbit backends [PART-OF-NAME] [--json|--markdown]", "What --on takes.", backend_rows, columns, columns);
+}
+
+int cli_causes(int argc, char **argv) {
+    static const char *const columns[] = {"name", "what", NULL};
+    return list(argc, argv, "lastbit causes [PART-OF-NAME] [--json|--markdown]", "What the line `cause` of a failing check can name.",
+                cause_rows, columns, columns);
 }

@@ -26,6 +26,7 @@ static const cli_command commands[] = {
     {"explain-contract", cli_explain_contract, "what makes one element's limit, term by term"},
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
+    {"causes", cli_causes, "list the faults that a failing check can name"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -7,6 +7,7 @@
 #include "lastbit/base.h"
 #include "lastbit/capture.h"
 #include "lastbit/contracts.h"
+#include "lastbit/diagnose.h"
 #include "lastbit/explain.h"
 #include "lastbit/formats.h"
 #include "lastbit/fragments.h"

@@ -243,6 +243,59 @@ class lb_order(IntEnum):
     PAIRWISE = 1
 
 
+class lb_cause(IntEnum):
+    NONE = 0
+    UNWRITTEN = 1
+    STALE = 2
+    ZEROED = 3
+    CONSTANT = 4
+    NAN_ADDED = 5
+    NAN_LOST = 6
+    OVERFLOW_EARLY = 7
+    SATURATED = 8
+    BYTE_ORDER = 9
+    STUCK_BIT = 10
+    NEGATED = 11
+    SCALE = 12
+    C_MISSING = 13
+    C_TWICE = 14
+    C_SIGN = 15
+    C_FACTOR = 16
+    AB_MISSING = 17
+    AB_FACTOR = 18
+    C_TRANSPOSED = 19
+    OFFSET = 20
+    RELU = 21
+    ABSOLUTE = 22
+    TRANSPOSED_D = 23
+    TRANSPOSED_TILE = 24
+    LINES_COPIED = 25
+    LINES_SWAPPED = 26
+    LINES_SHIFTED = 27
+    LINES_PERMUTED = 28
+    TILE_SHIFTED = 29
+    LEADING = 30
+    K_MISSING = 31
+    K_DOUBLED = 32
+    K_REPLACED = 33
+    K_FACTOR = 34
+    OPERAND_TRANSPOSED = 35
+    OPERAND_PERMUTED = 36
+    OPERAND_SHIFTED = 37
+    OPERAND_REPEATED = 38
+    OPERAND_MISREAD = 39
+    OPERAND_ROUNDED = 40
+    OPERAND_FLUSHED = 41
+    LINES_SCALED = 42
+    OUTPUT_FLUSHED = 43
+    OUTPUT_ROUNDING = 44
+    DOUBLE_ROUNDING = 45
+    PARTIALS = 46
+    CHAIN = 47
+    OTHER_UNIT = 48
+    PLACE = 49
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -734,6 +787,47 @@ class lb_m16_diff(Structure):
         ("rms", c_double),
         ("row_rms", c_void_p),
         ("row_count", c_size_t),
+    ]
+
+
+class lb_diagnose_options(Structure):
+    _fields_ = [
+        ("x", lb_case),
+        ("actual", lb_mat),
+        ("reference", lb_mat),
+        ("exact", POINTER(lb_mat)),
+        ("unit", POINTER(lb_unit)),
+        ("contract", POINTER(lb_contract)),
+        ("previous", POINTER(lb_mat)),
+        ("has_poison", c_bool),
+        ("poison", c_uint64),
+        ("row_index", c_void_p),
+        ("col_index", c_void_p),
+        ("seed", c_uint64),
+        ("seconds", c_double),
+    ]
+
+
+class lb_diagnosis(Structure):
+    _fields_ = [
+        ("cause", c_int),
+        ("sentence", c_char * 128),
+        ("wrong", c_uint64),
+        ("looked", c_uint64),
+        ("explained", c_uint64),
+    ]
+
+
+class lb_ledger(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("truth", c_double),
+        ("actual", c_double),
+        ("entry", c_double * 5),
+        ("total", c_double),
+        ("step", c_double),
+        ("has_unit", c_bool),
     ]
 
 
@@ -1264,6 +1358,12 @@ FUNCTIONS = {
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
     "lb_m16_compare_block": (c_int, [c_void_p, c_size_t, c_void_p, c_size_t, c_size_t, c_size_t, POINTER(lb_m16_diff), POINTER(lb_error)]),
     "lb_m16_diff_free": (None, [POINTER(lb_m16_diff)]),
+    "lb_cause_name": (c_char_p, [c_int]),
+    "lb_cause_what": (c_char_p, [c_int]),
+    "lb_diagnose": (c_int, [POINTER(lb_diagnose_options), POINTER(lb_diagnosis), POINTER(lb_error)]),
+    "lb_ledger_name": (c_char_p, [c_size_t]),
+    "lb_ledger_what": (c_char_p, [c_size_t]),
+    "lb_error_ledger": (c_int, [POINTER(lb_case), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit), c_size_t, c_size_t, c_uint64, POINTER(lb_ledger), POINTER(lb_error)]),
     "lb_explain_what_name": (c_char_p, [c_int]),
     "lb_explain_what_text": (c_char_p, [c_int]),
     "lb_explain": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), c_size_t, c_size_t, POINTER(lb_explanation), POINTER(lb_error)]),

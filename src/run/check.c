@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The main job: one output against the unit's exact bits and the contract's reference. */
+#include "lastbit/diagnose.h"
 #include "lastbit/gemm.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
@@ -288,6 +289,28 @@ static lb_status grade(job *j, lb_error *err) {
     return s;
 }
 
+/* What is wrong, where it can be named. Without memory for it the verdict stands as it is. */
+static void diagnose(job *j) {
+    const lb_check_options *o = j->o;
+    const lb_diagnose_options d = {
+        .x = j->x,
+        .actual = j->actual,
+        .reference = o->contract ? j->reference : j->exact,
+        .exact = o->unit ? &j->exact : NULL,
+        .unit = o->unit,
+        .contract = o->contract,
+        .has_poison = j->poisoned,
+        .poison = lb_poison_code(j->x.out),
+        .row_index = j->rows,
+        .col_index = j->cols,
+        .seed = o->seed,
+    };
+    lb_diagnosis found;
+    say(j, "diagnosis", 0);
+    if (lb_diagnose(&d, &found, NULL) == LB_OK && found.cause) lb_record_text(&j->r->cause, "%s", found.sentence);
+    say(j, "diagnosis", 1);
+}
+
 static lb_status check_options(const lb_check_options *o, lb_error *err) {
     lb_status s = lb_case_check(&o->x, err);
     if (s != LB_OK) return s;
@@ -327,6 +350,7 @@ static lb_status check(job *j, lb_error *err) {
     s = take_sample(j, err);
     if (s == LB_OK) s = opinions(j, err);
     if (s == LB_OK) s = grade(j, err);
+    if (s == LB_OK && j->r->verdict == LB_FAIL) diagnose(j);
     j->r->seconds_total = lb_seconds() - start;
     return s;
 }

@@ -242,6 +242,65 @@ pub type lb_order = c_uint;
 pub const LB_ORDER_SEQUENTIAL: lb_order = 0;
 pub const LB_ORDER_PAIRWISE: lb_order = 1;
 
+pub type lb_cause = c_uint;
+pub const LB_CAUSE_NONE: lb_cause = 0;
+pub const LB_CAUSE_UNWRITTEN: lb_cause = 1;
+pub const LB_CAUSE_STALE: lb_cause = 2;
+pub const LB_CAUSE_ZEROED: lb_cause = 3;
+pub const LB_CAUSE_CONSTANT: lb_cause = 4;
+pub const LB_CAUSE_NAN_ADDED: lb_cause = 5;
+pub const LB_CAUSE_NAN_LOST: lb_cause = 6;
+pub const LB_CAUSE_OVERFLOW_EARLY: lb_cause = 7;
+pub const LB_CAUSE_SATURATED: lb_cause = 8;
+pub const LB_CAUSE_BYTE_ORDER: lb_cause = 9;
+pub const LB_CAUSE_STUCK_BIT: lb_cause = 10;
+pub const LB_CAUSE_NEGATED: lb_cause = 11;
+pub const LB_CAUSE_SCALE: lb_cause = 12;
+pub const LB_CAUSE_C_MISSING: lb_cause = 13;
+pub const LB_CAUSE_C_TWICE: lb_cause = 14;
+pub const LB_CAUSE_C_SIGN: lb_cause = 15;
+pub const LB_CAUSE_C_FACTOR: lb_cause = 16;
+pub const LB_CAUSE_AB_MISSING: lb_cause = 17;
+pub const LB_CAUSE_AB_FACTOR: lb_cause = 18;
+pub const LB_CAUSE_C_TRANSPOSED: lb_cause = 19;
+pub const LB_CAUSE_OFFSET: lb_cause = 20;
+pub const LB_CAUSE_RELU: lb_cause = 21;
+pub const LB_CAUSE_ABSOLUTE: lb_cause = 22;
+pub const LB_CAUSE_TRANSPOSED_D: lb_cause = 23;
+pub const LB_CAUSE_TRANSPOSED_TILE: lb_cause = 24;
+pub const LB_CAUSE_LINES_COPIED: lb_cause = 25;
+pub const LB_CAUSE_LINES_SWAPPED: lb_cause = 26;
+pub const LB_CAUSE_LINES_SHIFTED: lb_cause = 27;
+pub const LB_CAUSE_LINES_PERMUTED: lb_cause = 28;
+pub const LB_CAUSE_TILE_SHIFTED: lb_cause = 29;
+pub const LB_CAUSE_LEADING: lb_cause = 30;
+pub const LB_CAUSE_K_MISSING: lb_cause = 31;
+pub const LB_CAUSE_K_DOUBLED: lb_cause = 32;
+pub const LB_CAUSE_K_REPLACED: lb_cause = 33;
+pub const LB_CAUSE_K_FACTOR: lb_cause = 34;
+pub const LB_CAUSE_OPERAND_TRANSPOSED: lb_cause = 35;
+pub const LB_CAUSE_OPERAND_PERMUTED: lb_cause = 36;
+pub const LB_CAUSE_OPERAND_SHIFTED: lb_cause = 37;
+pub const LB_CAUSE_OPERAND_REPEATED: lb_cause = 38;
+pub const LB_CAUSE_OPERAND_MISREAD: lb_cause = 39;
+pub const LB_CAUSE_OPERAND_ROUNDED: lb_cause = 40;
+pub const LB_CAUSE_OPERAND_FLUSHED: lb_cause = 41;
+pub const LB_CAUSE_LINES_SCALED: lb_cause = 42;
+pub const LB_CAUSE_OUTPUT_FLUSHED: lb_cause = 43;
+pub const LB_CAUSE_OUTPUT_ROUNDING: lb_cause = 44;
+pub const LB_CAUSE_DOUBLE_ROUNDING: lb_cause = 45;
+pub const LB_CAUSE_PARTIALS: lb_cause = 46;
+pub const LB_CAUSE_CHAIN: lb_cause = 47;
+pub const LB_CAUSE_OTHER_UNIT: lb_cause = 48;
+pub const LB_CAUSE_PLACE: lb_cause = 49;
+pub const LB_CAUSE_COUNT: lb_cause = 50;
+pub const LB_LEDGER_INPUTS: c_uint = 0;
+pub const LB_LEDGER_PRODUCTS: c_uint = 1;
+pub const LB_LEDGER_ACCUMULATION: c_uint = 2;
+pub const LB_LEDGER_OUTPUT: c_uint = 3;
+pub const LB_LEDGER_UNEXPLAINED: c_uint = 4;
+pub const LB_LEDGER_COUNT: c_uint = 5;
+
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
 pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
@@ -788,6 +847,47 @@ pub struct lb_m16_diff {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_diagnose_options {
+    pub x: lb_case,
+    pub actual: lb_mat,
+    pub reference: lb_mat,
+    pub exact: *const lb_mat,
+    pub unit: *const lb_unit,
+    pub contract: *const lb_contract,
+    pub previous: *const lb_mat,
+    pub has_poison: bool,
+    pub poison: u64,
+    pub row_index: *const usize,
+    pub col_index: *const usize,
+    pub seed: u64,
+    pub seconds: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_diagnosis {
+    pub cause: lb_cause,
+    pub sentence: [c_char; 128],
+    pub wrong: u64,
+    pub looked: u64,
+    pub explained: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_ledger {
+    pub row: usize,
+    pub col: usize,
+    pub truth: f64,
+    pub actual: f64,
+    pub entry: [f64; LB_LEDGER_COUNT as usize],
+    pub total: f64,
+    pub step: f64,
+    pub has_unit: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_explain_term {
     pub source: lb_explain_source,
     pub k: usize,
@@ -1208,7 +1308,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1456,6 +1556,22 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_m16_diff_free(d: *mut lb_m16_diff);
+    pub fn lb_cause_name(cause: lb_cause) -> *const c_char;
+    pub fn lb_cause_what(cause: lb_cause) -> *const c_char;
+    pub fn lb_diagnose(o: *const lb_diagnose_options, out: *mut lb_diagnosis, err: *mut lb_error) -> lb_status;
+    pub fn lb_ledger_name(i: usize) -> *const c_char;
+    pub fn lb_ledger_what(i: usize) -> *const c_char;
+    pub fn lb_error_ledger(
+        x: *const lb_case,
+        wide_a: *const lb_mat,
+        wide_b: *const lb_mat,
+        unit: *const lb_unit,
+        row: usize,
+        col: usize,
+        actual: u64,
+        out: *mut lb_ledger,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_explain_what_name(what: lb_explain_what) -> *const c_char;
     pub fn lb_explain_what_text(what: lb_explain_what) -> *const c_char;
     pub fn lb_explain(
