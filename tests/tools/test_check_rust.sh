@@ -19,7 +19,7 @@ expect() { # exit code, text
         printf 'exit %d, want %d and "%s":\n%s\n' "$code" "$1" "$2" "$out"
         exit 1
     fi
-    echo "ok: $2"
+    echo "ok: ${2//$'\n'/ }"
 }
 
 expect 0 "
