@@ -34,19 +34,25 @@ static void fill(const lb_mat *a, const lb_mat *b, const lb_mat *c, table *w) {
     const lb_mat columns = lb_mat_transposed(*b);
     const size_t m = a->rows, n = b->cols, used = m * n, padded = (used + DOTS - 1) / DOTS * DOTS;
     for (size_t j = 0; j < n; j++) read_row(&columns, j, w->b[j]);
-    for (size_t i = 1; i < m; i++) memcpy(w->b[i * n], w->b[0], n * sizeof w->b[0]);
+    for (size_t at = n; at < used; at++) memcpy(w->b[at], w->b[at - n], sizeof w->b[0]);
     for (size_t i = 0; i < m; i++) {
         uint16_t row[K];
         read_row(a, i, row);
         for (size_t j = 0; j < n; j++) memcpy(w->a[i * n + j], row, sizeof row);
     }
-    memset(w->a + used, 0, (padded - used) * sizeof w->a[0]);
-    memset(w->b + used, 0, (padded - used) * sizeof w->b[0]);
+    for (size_t at = used; at < padded; at++) {
+        memset(w->a[at], 0, sizeof w->a[0]);
+        memset(w->b[at], 0, sizeof w->b[0]);
+        w->c[at] = 0;
+    }
     for (size_t i = 0; c && i < m; i++) {
         const float *from = lb_mat_at(c, i, 0);
         for (size_t j = 0; j < n; j++) w->c[i * n + j] = from[(ptrdiff_t)j * c->col_stride];
     }
-    memset(w->c + used, 0, (padded - used) * sizeof w->c[0]);
+}
+
+static bool is_slow(const table *w, size_t dot) {
+    return w->slow[dot / DOTS] >> dot % DOTS & 1;
 }
 
 /* Output i, j on the engine, from and to the caller's memory. */
@@ -73,16 +79,15 @@ lb_status lb_small(const lb_tiles *tiles, const lb_plan *p, const lb_mat *a, con
     const unsigned saved = tiles->enter(p->finish);
     tiles->dots16(p, &s);
     tiles->leave(saved);
-    lb_status status = LB_OK;
-    for (size_t i = 0; i < m; i++) {
+    uint32_t any = 0;
+    for (int i = 0; i < groups; i++) any |= w.slow[i];
+    for (size_t i = 0; i < m; i++) { /* an output that the engine decides keeps its c */
         float *to = lb_mat_at(d, i, 0);
-        for (size_t j = 0; status == LB_OK && j < n; j++) {
-            const size_t dot = i * n + j;
-            if (w.slow[dot / DOTS] >> dot % DOTS & 1)
-                status = by_engine(p, a, b, c, d, i, j, err);
-            else
-                to[(ptrdiff_t)j * d->col_stride] = w.d[dot];
-        }
+        for (size_t j = 0; j < n; j++)
+            if (!(any && is_slow(&w, i * n + j))) to[(ptrdiff_t)j * d->col_stride] = w.d[i * n + j];
     }
+    lb_status status = LB_OK;
+    for (size_t dot = 0; any && status == LB_OK && dot < m * n; dot++)
+        if (is_slow(&w, dot)) status = by_engine(p, a, b, c, d, dot / n, dot % n, err);
     return status;
 }
