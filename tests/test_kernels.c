@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Every kernel against the integer engine, bit for bit. LB_FULL=1 in the environment: a hundred times as much. */
+/* Every kernel against the integer engine, bit for bit. In the environment, LB_FULL=1: a hundred times as much; LB_ONLY=PATTERN: the tests
+ * of such names. */
 #include "test.h"
 
 #include "kernel_cases.h"
@@ -154,36 +155,70 @@ static void long_products_are_chained_over_chunks(void **state) {
     run_case(&u, CASE_NORMAL, SEED, 20, 3, SANITIZED ? 600 : 4000, 1, true);
 }
 
+/* lb_dot_batch of the rows of a and b, and of c [1][rows] or NULL, against the engine. */
+static void expect_dots(const lb_unit *u, const char *what, const lb_mat *a, const lb_mat *b, const lb_mat *c) {
+    enum { MOST = 256 };
+    uint32_t got[MOST] = {0};
+    const int bytes = lb_format_row(u->d)->bytes;
+    assert_true(a->rows <= MOST);
+    assert_int_equal(lb_dot_batch(u, a->codes, b->codes, c ? c->codes : NULL, got, a->rows, NULL), LB_OK);
+    for (size_t i = 0; i < a->rows; i++) {
+        uint32_t x[LB_MAX_TEST_K], y[LB_MAX_TEST_K], want;
+        for (size_t t = 0; t < u->k; t++) {
+            x[t] = (uint32_t)lb_mat_code(a, i, t);
+            y[t] = (uint32_t)lb_mat_code(b, i, t);
+        }
+        assert_int_equal(lb_unit_dot(u, x, y, u->k, c ? (uint32_t)lb_mat_code(c, 0, i) : 0, &want, NULL), LB_OK);
+        const uint64_t code = lb_load_code((const char *)got + i * (size_t)bytes, bytes);
+        if (code != want) fail_msg("%s, %s, dot %zu: got %08x, want %08x", u->name, what, i, (unsigned)code, want);
+    }
+}
+
+/* Columns of m as rows in memory; free its codes. */
+static lb_mat rows_of_columns(const lb_mat *m) {
+    lb_mat out = mat_new(m->format, m->cols, m->rows, false, 0);
+    for (size_t i = 0; i < m->cols; i++)
+        for (size_t t = 0; t < m->rows; t++) lb_store_code(lb_mat_at(&out, i, t), out.format->bytes, lb_mat_code(m, t, i));
+    return out;
+}
+
+/* a drawn as kind says, b as other says. */
+static void run_dots(const lb_unit *u, case_kind kind, case_kind other, uint64_t seed, size_t count, bool with_c) {
+    product_case p = case_new(u, kind, seed, count, 1, u->k, 0), q = case_new(u, other, seed, 1, count, u->k, 0);
+    product_case line = case_new(u, kind, seed, 1, count, 0, 0);
+    lb_mat b = rows_of_columns(&q.b);
+    char what[80];
+    snprintf(what, sizeof what, "%s with %s", case_names[kind], case_names[other]);
+    expect_dots(u, what, &p.a, &b, with_c ? &line.c : NULL);
+    free(b.codes);
+    case_free(&p);
+    case_free(&q);
+    case_free(&line);
+}
+
 static void a_batch_of_dots_equals_the_engine(void **state) {
     (void)state;
     for (size_t row = 0; lb_unit_row(row); row++) {
         const lb_unit *u = lb_unit_row(row);
         if (!is_dense(u) || seen_before(row)) continue;
-        for (int kind = 0; kind < CASE_COUNT; kind++) {
-            enum { COUNT = SANITIZED ? 70 : 203 };
-            const lb_format *f = lb_format_row(u->d);
-            product_case p = case_new(u, (case_kind)kind, SEED + row, COUNT, COUNT, u->k, 0), q = p;
-            q.b = mat_new(p.b.format, COUNT, u->k, false, 0);
-            for (size_t i = 0; i < COUNT; i++)
-                for (size_t t = 0; t < u->k; t++) lb_store_code(lb_mat_at(&q.b, i, t), q.b.format->bytes, lb_mat_code(&p.b, t, i));
-            uint32_t got[COUNT] = {0};
-            product_case line = case_new(u, (case_kind)kind, SEED + row, 1, COUNT, 0, 0);
-            const void *c = kind % 4 ? line.c.codes : NULL;
-            assert_int_equal(lb_dot_batch(u, p.a.codes, q.b.codes, c, got, COUNT, NULL), LB_OK);
-            for (size_t i = 0; i < COUNT; i++) {
-                uint32_t a[LB_MAX_TEST_K], b[LB_MAX_TEST_K], want;
-                for (size_t t = 0; t < u->k; t++) {
-                    a[t] = (uint32_t)lb_mat_code(&p.a, i, t);
-                    b[t] = (uint32_t)lb_mat_code(&q.b, i, t);
-                }
-                assert_int_equal(lb_unit_dot(u, a, b, u->k, c ? (uint32_t)lb_mat_code(&line.c, 0, i) : 0, &want, NULL), LB_OK);
-                const uint64_t code = lb_load_code((const char *)got + i * (size_t)f->bytes, f->bytes);
-                if (code != want) fail_msg("%s, %s, dot %zu: got %08x, want %08x", u->name, case_names[kind], i, (unsigned)code, want);
-            }
-            free(q.b.codes);
-            case_free(&p);
-            case_free(&line);
-        }
+        for (int kind = 0; kind < CASE_COUNT; kind++)
+            run_dots(u, (case_kind)kind, (case_kind)kind, SEED + row, SANITIZED ? 70 : 203, kind % 4);
+    }
+}
+
+/* The blocks of 8 and of 16 products of f16 have a path of their own. */
+static void dots_of_unlike_operands_equal_the_engine(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.f16.f16.f32", &u, NULL), LB_OK);
+    for (int i = 0; i < CASE_COUNT * CASE_COUNT * 2; i++) {
+        const int pair = i / 2, floor = -45 + (int)draw_bits(SEED, 8, (size_t)i, 80);
+        u.terms = i % 2 ? 16 : 8;
+        u.frac_bits = 20 + (int)draw_bits(SEED, 9, (size_t)i, 6);
+        u.floor_exp = draw_bits(SEED, 10, (size_t)i, 3) ? LB_NO_FLOOR : floor;
+        snprintf(u.name, sizeof u.name, "f16, terms %d, F %d, floor %d", u.terms, u.frac_bits, u.floor_exp);
+        run_dots(&u, (case_kind)(pair % CASE_COUNT), (case_kind)(pair / CASE_COUNT), SEED + (uint64_t)i, SANITIZED ? 32 : 144,
+                 draw_bits(SEED, 11, (size_t)i, 2));
     }
 }
 
@@ -229,6 +264,7 @@ int main(void) {
     lb_kernel_text kernel;
     for (size_t i = 0; lb_kernel_row(i, &kernel); i++)
         if (!kernel.usable) printf("SKIP %s: this CPU cannot run it\n", kernel.name);
+    if (getenv("LB_ONLY")) cmocka_set_test_filter(getenv("LB_ONLY"));
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
@@ -236,6 +272,7 @@ int main(void) {
         cmocka_unit_test(threads_and_workspaces_do_not_change_the_bits),
         cmocka_unit_test(long_products_are_chained_over_chunks),
         cmocka_unit_test(a_batch_of_dots_equals_the_engine),
+        cmocka_unit_test(dots_of_unlike_operands_equal_the_engine),
         cmocka_unit_test(a_named_kernel_runs_or_says_why_not),
 #if defined(__SSE2__)
         cmocka_unit_test(the_callers_rounding_mode_does_not_matter_and_stays),

@@ -82,6 +82,34 @@ static lb_status by_engine(const lb_unit *u, const lb_mat *a, const lb_mat *b, c
     return lb_unit_gemm(u, &row, &column, c ? &addend : NULL, &out, err);
 }
 
+/* The first dots in sixteens, where the tiles have a path for that; *done: how many. */
+static lb_status by_sixteens(const lb_tiles *tiles, const lb_plan *p, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *d,
+                             size_t count, size_t *done, lb_error *err) {
+    enum { DOTS = 16, GROUPS = 64 };
+    uint32_t slow[GROUPS];
+    lb_status s = LB_OK;
+    *done = 0;
+    if (!tiles->dots16 || !p->dots16) return LB_OK;
+    const unsigned saved = tiles->enter(p->finish);
+    while (s == LB_OK && count - *done >= DOTS) {
+        const size_t left = (count - *done) / DOTS;
+        const lb_dots16 some = {.a = lb_mat_at(a, *done, 0),
+                                .b = lb_mat_at(b, *done, 0),
+                                .c = c ? lb_mat_at(c, 0, *done) : NULL,
+                                .d = lb_mat_at(d, 0, *done),
+                                .slow = slow,
+                                .groups = left < GROUPS ? (int)left : GROUPS,
+                                .ahead = (ptrdiff_t)left};
+        tiles->dots16(p, &some);
+        for (int i = 0; i < some.groups; i++)
+            for (int j = 0; s == LB_OK && slow[i] >> j; j++)
+                if (slow[i] >> j & 1) s = by_engine(p->u, a, b, c, d, *done + (size_t)(i * DOTS + j), err);
+        *done += (size_t)some.groups * DOTS;
+    }
+    tiles->leave(saved);
+    return s;
+}
+
 lb_status lb_dots(const lb_tiles *tiles, const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count,
                   lb_error *err) {
     lb_plan p;
@@ -90,8 +118,9 @@ lb_status lb_dots(const lb_tiles *tiles, const lb_unit *u, const void *a, const 
     const lb_mat am = lb_mat_of(lb_format_row(u->a), a, count, u->k), bm = lb_mat_of(lb_format_row(u->b), b, count, u->k);
     const lb_mat cm = lb_mat_of(lb_format_row(u->c), c, 1, count), dm = lb_mat_of(lb_format_row(u->d), d, 1, count);
     const lb_mat a_lines = lb_mat_transposed(am), b_lines = lb_mat_transposed(bm);
-    lb_status s = LB_OK;
-    for (size_t i0 = 0; s == LB_OK && i0 < count; i0 += LB_NR) {
+    size_t done;
+    lb_status s = by_sixteens(tiles, &p, &am, &bm, c ? &cm : NULL, &dm, count, &done, err);
+    for (size_t i0 = done; s == LB_OK && i0 < count; i0 += LB_NR) {
         const int here = count - i0 < LB_NR ? (int)(count - i0) : LB_NR;
         lb_codes_panel(&p, &p.a, &a_lines, 0, p.k, i0, g.codes[0]);
         lb_codes_panel(&p, &p.b, &b_lines, 0, p.k, i0, g.codes[1]);

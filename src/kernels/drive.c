@@ -3,6 +3,7 @@
 #include "kernels/drive.h"
 
 #include "kernels/job.h"
+#include "kernels/small.h"
 #include "kernels/workspace.h"
 #include "units/path.h"
 #include "units/step.h"
@@ -162,6 +163,7 @@ lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_unit *u, cons
     lb_plan p;
     lb_mat turned_c;
     lb_plan_of(u, &p);
+    if (!wide_only && lb_small_fits(tiles, &p, a, d)) return lb_small(tiles, &p, a, b, c, d, err);
     lb_job job = {.p = &p, .tiles = tiles, .wide_only = wide_only, .half_x = (126 - p.frac_bits) / 2};
     job.by_sign = tiles->strip_by_sign && p.few_bits && !wide_only;
     job.chunk = chunk_of(u->k, job.by_sign);

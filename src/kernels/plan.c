@@ -101,6 +101,8 @@ void lb_plan_of(const lb_unit *u, lb_plan *p) {
     p->may_split = u->terms * a_top * b_top > room;
     p->sig_limit = room / (a_top > b_top ? a_top : b_top);
     p->few_bits = p->finish <= LB_FINISH_F16 && u->terms * a_top * b_top + 2 <= 0x1p23 / (double)(1 << u->frac_bits);
+    p->dots16 = p->finish == LB_FINISH_RZ && u->a == LB_F16 && u->b == LB_F16 && u->k == 16 && (u->terms == 16 || u->terms == 8) &&
+                !(p->may_split && u->terms == 8);
     p->span = 125 - u->frac_bits;
     for (size_t i = 0; i < u->k; i++) p->from[lb_unit_slot(u, i)] = (uint8_t)i;
 }

@@ -46,6 +46,7 @@ typedef struct lb_plan {
     bool may_split;         /* a block of this format can exceed int32 */
     double sig_limit;       /* a block whose significands of A add up to no more cannot */
     bool few_bits;          /* sums of a block need no more than the bits of an f32: see by_sign.h */
+    bool dots16;            /* a K step is 16 products of f16 in blocks of 8 or 16 to f32: see dots_f16.h */
     int span;               /* most binades of A and B together that the fast path takes */
     uint8_t from[LB_KC];    /* [k] which product of a K step comes at a position */
     uint16_t widen[2][256]; /* of A, of B */

@@ -34,6 +34,16 @@ typedef struct lb_wide_strip {
     int start; /* least field */
 } lb_wide_strip;
 
+/* Dots of 16 f16 codes each, sixteen a group: d = c + sum a b in f32, but where `slow` says no. */
+typedef struct lb_dots16 {
+    const uint16_t *a, *b; /* [groups][16][16] */
+    const float *c;        /* [groups][16], or NULL; d may be c */
+    float *d;
+    uint32_t *slow; /* [groups] bit i: dot i is left to the engine, its d as it was */
+    int groups;
+    ptrdiff_t ahead; /* groups from here to the end of a and b */
+} lb_dots16;
+
 /* What a line of codes showed while it was packed. */
 typedef struct lb_seen {
     bool special;    /* NaN or Inf, packed as zeros */
@@ -57,6 +67,7 @@ typedef struct lb_tiles {
     void (*pairs)(const lb_strip *s, lb_finish finish); /* LB_NR dots, each lane with an a of its own */
     void (*wide)(const lb_wide_strip *s, lb_finish finish);
     void (*strip_by_sign)(const lb_strip *s, lb_finish finish); /* for few_bits; NULL: there is none */
+    void (*dots16)(const lb_plan *p, const lb_dots16 *s);       /* for p->dots16; NULL: there is none */
 } lb_tiles;
 
 #if defined(__x86_64__)

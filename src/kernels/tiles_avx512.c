@@ -8,6 +8,7 @@
 #include "kernels/fast_body.h"
 #include "kernels/by_sign.h"
 #include "kernels/wide_body.h"
+#include "kernels/dots_f16.h"
 
 #include "kernels/pack_body.h"
 
@@ -19,5 +20,6 @@ static void leave(unsigned saved) {
     mode_leave_inline(saved);
 }
 
-const lb_tiles lb_tiles_avx512 = {enter, leave, pack_a, pack_b, pack_wide_a, pack_wide_b, run_strip, run_pairs, run_wide, run_by_sign};
+const lb_tiles lb_tiles_avx512 = {enter,     leave,     pack_a,   pack_b,      pack_wide_a, pack_wide_b,
+                                  run_strip, run_pairs, run_wide, run_by_sign, run_dots16};
 #endif
