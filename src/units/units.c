@@ -22,6 +22,7 @@
 #define AS_MMA            "no recording; as mma.sync of the same architecture, by two public models"
 #define AS_B200           "no recording; ptxas assembles it as on sm_100, where it is recorded"
 #define ONE_MODEL         "no recording; one public model"
+#define AS_VOLTA          "no recording; one public model, whose release 2.1.1 takes Volta's block here (before: 24 fraction bits)"
 #define TWO_MODELS        "no recording; two public models agree"
 #define F64_CHAIN         "no recording; one public model: a chain of fma"
 #define FP4_MIX           "no recording; one public model has fp4 here"
