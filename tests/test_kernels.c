@@ -97,6 +97,18 @@ static void shapes_strides_and_layouts_do_not_matter(void **state) {
     }
 }
 
+static void small_products_are_as_others(void **state) {
+    (void)state;
+    const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k16.f32.f16.f16"};
+    for (size_t i = 0; i < (SANITIZED ? 100 : 1000); i++) {
+        lb_unit u;
+        assert_int_equal(lb_unit_find(names[i % 2], &u, NULL), LB_OK);
+        const size_t m = 1 + draw_bits(SEED, 12, i, 24), n = 1 + draw_bits(SEED, 13, i, 16), k = 1 + draw_bits(SEED, 14, i, 17);
+        const bool whole = i % 3 == 0;
+        run_case(&u, (case_kind)(i / 2 % CASE_COUNT), i, whole ? 16 : m, whole ? 8 : n, whole ? 16 : k, (unsigned)(i % 210), i % 5);
+    }
+}
+
 static void blocks_bits_and_floors_are_read_from_the_row(void **state) {
     (void)state;
     lb_unit u;
@@ -222,6 +234,27 @@ static void dots_of_unlike_operands_equal_the_engine(void **state) {
     }
 }
 
+/* Sixteen significands just below 2 at 25 fraction bits: more than int32 holds, in dots 0, 2, … of both signs. */
+static void dots_beyond_int32_equal_the_engine(void **state) {
+    (void)state;
+    enum { COUNT = 64, K = 16 };
+    lb_unit u;
+    assert_int_equal(lb_unit_find("sm_90/wgmma.m64n8k16.f32.f16.f16", &u, NULL), LB_OK);
+    uint16_t a[COUNT][K], b[COUNT][K];
+    float c[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        const uint16_t sign = i % 4 < 2 ? 0 : 0x8000;
+        c[i] = (sign ? -1.0f : 1.0f) * (float)draw_bits(SEED, 15, i, 1 << 24) * 0x1p-23f;
+        for (size_t t = 0; t < K; t++) {
+            a[i][t] = (uint16_t)(sign | (0x3fff - draw_bits(SEED, 16, i * K + t, i % 2 ? 900 : 8)));
+            b[i][t] = (uint16_t)(0x3fff - draw_bits(SEED, 17, i * K + t, 8));
+        }
+    }
+    const lb_mat am = lb_mat_of(lb_format_row(LB_F16), a, COUNT, K), bm = lb_mat_of(lb_format_row(LB_F16), b, COUNT, K);
+    const lb_mat cm = lb_mat_of(lb_format_row(LB_F32), c, 1, COUNT);
+    expect_dots(&u, "large significands", &am, &bm, &cm);
+}
+
 static void a_named_kernel_runs_or_says_why_not(void **state) {
     (void)state;
     lb_unit u;
@@ -268,11 +301,13 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
+        cmocka_unit_test(small_products_are_as_others),
         cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),
         cmocka_unit_test(threads_and_workspaces_do_not_change_the_bits),
         cmocka_unit_test(long_products_are_chained_over_chunks),
         cmocka_unit_test(a_batch_of_dots_equals_the_engine),
         cmocka_unit_test(dots_of_unlike_operands_equal_the_engine),
+        cmocka_unit_test(dots_beyond_int32_equal_the_engine),
         cmocka_unit_test(a_named_kernel_runs_or_says_why_not),
 #if defined(__SSE2__)
         cmocka_unit_test(the_callers_rounding_mode_does_not_matter_and_stays),
