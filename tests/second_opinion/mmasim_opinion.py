@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Every unit that MMA-Sim models too (PyPI: mmasim), against its answers: directed and seeded dots.
 
-usage: tests/second_opinion/mmasim_opinion.py [VECTORS]     VECTORS a unit and kind of input (default 20000)
+usage: tests/second_opinion/mmasim_opinion.py [VECTORS]     VECTORS a unit and kind of input (default 25000)
 
 Prints a line a unit that differs, by kind of input, and the first difference in bits; docs/disagreements.md says which are known and
 why. Exit 1 if a unit differs where the page knows of nothing. Without mmasim: SKIP and the reason. mmasim wants torch, of which PyPI has
@@ -18,7 +18,7 @@ try:
     import torch
     from mmasim.amd import MFMA
     from mmasim.amd.isa_mfma import arch_mfma_suffix
-    from mmasim.nv_ptx import MMA, WGMMA, TCGen05MMA
+    from mmasim.nv_ptx import MMA, WGMMA, MMABlockScale, TCGen05MMA, TCGen05MMABlockScale
 except Exception as why:  # it compiles code when it is imported: anything can go wrong there
     print(f"SKIP second opinion of mmasim: {type(why).__name__}: {str(why).splitlines()[0] if str(why) else ''}; pip install mmasim")
     sys.exit(0)
@@ -46,6 +46,11 @@ def theirs_of(unit):
     arch, _, rest = unit.name.partition("/")
     kind, _, shape = rest.partition(".")
     try:
+        if unit.scale_block:
+            head, *formats = shape.split(".mx")[0].split(".")
+            scaled = shape.split(".mx")[1].split(".")[0]
+            names = [head, f"kind::mx{scaled}", f"block{unit.scale_block}", *formats, shape.split(".")[-1]]
+            return (MMABlockScale if kind == "mma" else TCGen05MMABlockScale)(ARCHITECTURES[arch], ".".join(names))
         if kind == "mma":
             if any(f in shape for f in ("e3m2", "e2m3", "e2m1")):
                 shape = shape.replace(".", ".kind::f8f6f4.", 1)
@@ -96,7 +101,18 @@ def draws(unit, kind, n, rng):
     return a, b, c
 
 
-def ours(unit, a, b, c):
+def draw_scales(unit, n, rng):
+    """Scale codes [n][k / block] of A and B: near one, any at all now and then."""
+    shape = (n, unit.k // unit.scale_block)
+    near = lb.quantize(2.0 ** rng.integers(-3, 4, (2, *shape)), unit.scale, as_codes=True)
+    wild = rng.integers(0, 256, (2, *shape)).astype(np.uint8)
+    return np.where(rng.random((2, *shape)) < 0.05, wild, near)
+
+
+def ours(unit, a, b, c, scales=None):
+    if scales is not None:
+        return np.array([unit.gemm(a[i:i + 1], b[i][:, None], c[i:i + 1, None], scale_a=scales[0][i:i + 1], scale_b=scales[1][i][:, None])
+                         .view(unit.d.codes_dtype)[0, 0] for i in range(len(c))])
     d = np.zeros(len(c), unit.d.codes_dtype)
     a, b, c = (np.ascontiguousarray(x) for x in (a, b, c))
     call("lb_dot_batch", ctypes.byref(unit._row), a.ctypes.data, b.ctypes.data, c.ctypes.data, d.ctypes.data, len(c))
@@ -110,15 +126,21 @@ def tensor(codes, f):
     return whole.view(TORCH[f.name]) if TORCH[f.name] is not torch.uint8 else whole.view(torch.uint8)
 
 
-def theirs(operation, unit, a, b, c):
-    d = operation.dpa(tensor(a, unit.a), tensor(b, unit.b), tensor(c, unit.c))
+def theirs(operation, unit, a, b, c, scales=None):
+    if scales is None:
+        d = operation.dpa(tensor(a, unit.a), tensor(b, unit.b), tensor(c, unit.c))
+    else:
+        factors = [torch.from_numpy(x.copy()).view(torch.float8_e8m0fnu if unit.scale.name == "e8m0" else torch.float8_e4m3fn) for x in scales]
+        packed = unit.k == 64  # two fp4 a byte, the first in the high half
+        x, y = (torch.from_numpy(v[:, 0::2] << 4 | v[:, 1::2]) if packed else tensor(v, f) for v, f in ((a, unit.a), (b, unit.b)))
+        d = operation.dpa(x, y, tensor(c, unit.c), *factors)
     return d.view(SIGNED[d.element_size()]).numpy().view(unit.d.codes_dtype)
 
 
 def kind_of_difference(unit, operands, x, y):
     """The edge that explains it, or None."""
     f = unit.d
-    if any(np.isnan(lb.decode(v, g)).any() for v, g in operands) and np.isnan(lb.decode(np.array([x]), f)[0]):
+    if any(np.isnan(lb.decode(v, g)).any() for v, g in operands if v is not None) and np.isnan(lb.decode(np.array([x]), f)[0]):
         if not np.isnan(lb.decode(np.array([y]), f)[0]):
             return "lost NaN"
     sign = f.codes_dtype.type(1 << (f.bits - 1))
@@ -130,18 +152,20 @@ def kind_of_difference(unit, operands, x, y):
 
 
 def main():
-    vectors = int(sys.argv[1]) if len(sys.argv) > 1 else 20000
+    vectors = int(sys.argv[1]) if len(sys.argv) > 1 else 25000
     units = compared = 0
     total, unexplained = Counter(), 0
     for unit in lb.units():
-        operation = None if unit.evidence == "open" or unit.scale_block or unit.sparse_group else theirs_of(unit)
+        operation = None if unit.evidence == "open" or unit.sparse_group else theirs_of(unit)
         if operation is None or unit.a.bits == 64:
             continue
         units += 1
         for kind in ("normal", "wide", "bits", "special"):
             rng = np.random.default_rng([units, len(kind)])
-            a, b, c = draws(unit, kind, vectors, rng)
-            x, y = ours(unit, a, b, c), theirs(operation, unit, a, b, c)
+            count = vectors // 8 if unit.scale_block else vectors  # ours goes one by one there
+            a, b, c = draws(unit, kind, count, rng)
+            scales = draw_scales(unit, count, rng) if unit.scale_block else None
+            x, y = ours(unit, a, b, c, scales), theirs(operation, unit, a, b, c, scales)
             compared += len(x)
             places = np.nonzero(x != y)[0]
             def edge(i):
