@@ -255,6 +255,25 @@ static void dots_beyond_int32_equal_the_engine(void **state) {
     expect_dots(&u, "large significands", &am, &bm, &cm);
 }
 
+/* c + half a unit in the last place + what only 2^-14, the exponent of c, cuts: a tie, else it rounds up. */
+static void dots_with_a_subnormal_f16_c_equal_the_engine(void **state) {
+    (void)state;
+    enum { COUNT = 64, K = 16 };
+    lb_unit u;
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f16.f16.f16.f16", &u, NULL), LB_OK);
+    uint16_t a[COUNT][K] = {0}, b[COUNT][K] = {0}, c[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        c[i] = (uint16_t)(2 * i);
+        a[i][0] = 0x0800; /* 2^-13 2^-12 */
+        b[i][0] = 0x0c00;
+        a[i][1] = 0x0010; /* 2^-20, and 2^-19 to 2^-22 */
+        b[i][1] = (uint16_t)(0x0020 >> i % 4);
+    }
+    const lb_mat am = lb_mat_of(lb_format_row(LB_F16), a, COUNT, K), bm = lb_mat_of(lb_format_row(LB_F16), b, COUNT, K);
+    const lb_mat cm = lb_mat_of(lb_format_row(LB_F16), c, 1, COUNT);
+    expect_dots(&u, "subnormal c", &am, &bm, &cm);
+}
+
 static void a_named_kernel_runs_or_says_why_not(void **state) {
     (void)state;
     lb_unit u;
@@ -308,6 +327,7 @@ int main(void) {
         cmocka_unit_test(a_batch_of_dots_equals_the_engine),
         cmocka_unit_test(dots_of_unlike_operands_equal_the_engine),
         cmocka_unit_test(dots_beyond_int32_equal_the_engine),
+        cmocka_unit_test(dots_with_a_subnormal_f16_c_equal_the_engine),
         cmocka_unit_test(a_named_kernel_runs_or_says_why_not),
 #if defined(__SSE2__)
         cmocka_unit_test(the_callers_rounding_mode_does_not_matter_and_stays),
