@@ -37,13 +37,15 @@ static void print_question(const lb_decision *d, const lb_question *q) {
     puts("");
 }
 
+static json_t *code_json(uint32_t code, int digits) {
+    char text[16];
+    snprintf(text, sizeof text, "0x%0*x", digits, code);
+    return json_string(text);
+}
+
 static json_t *codes_json(const uint32_t *codes, size_t count, int digits) {
     json_t *list = json_array();
-    for (size_t i = 0; i < count; i++) {
-        char text[16];
-        snprintf(text, sizeof text, "0x%0*x", digits, codes[i]);
-        json_array_append_new(list, json_string(text));
-    }
+    for (size_t i = 0; i < count; i++) json_array_append_new(list, code_json(codes[i], digits));
     return list;
 }
 
@@ -57,9 +59,9 @@ static json_t *question_json(const lb_decision *d, const lb_question *q) {
     if (!q->found) return o;
     json_object_set_new(o, "a", codes_json(q->a, u->k, digits_of(u->a)));
     json_object_set_new(o, "b", codes_json(q->b, u->k, digits_of(u->b)));
-    json_object_set_new(o, "c", json_array_get(codes_json(&q->c, 1, digits_of(u->c)), 0));
-    json_object_set_new(o, "row_gives", json_array_get(codes_json(&q->row_code, 1, digits_of(u->d)), 0));
-    json_object_set_new(o, "other_gives", json_array_get(codes_json(&q->other_code, 1, digits_of(u->d)), 0));
+    json_object_set_new(o, "c", code_json(q->c, digits_of(u->c)));
+    json_object_set_new(o, "row_gives", code_json(q->row_code, digits_of(u->d)));
+    json_object_set_new(o, "other_gives", code_json(q->other_code, digits_of(u->d)));
     return o;
 }
 
