@@ -256,7 +256,11 @@ fn every_row_is_found_by_its_name_and_runs_unless_it_is_open() {
         let one = u.a().encode(1.0) as u32;
         let (half, zero) = (u.b().encode(0.5) as u32, u.c().encode(0.0) as u32);
         match u.dot(&[one], &[half], zero) {
-            Ok(d) => assert!(!u.is_open() && u.d().decode(d.into()) == 0.5, "{u}: {d:x}"),
+            // Integers hold no half: there it is enough that the unit runs.
+            Ok(d) => {
+                let holds_half = u.b().decode(half.into()) == 0.5;
+                assert!(!u.is_open() && (!holds_half || u.d().decode(d.into()) == 0.5), "{u}: {d:x}");
+            }
             Err(error) if u.is_open() => assert_eq!(error.status(), Status::Unavailable, "{u}: {error}"),
             // Scales, metadata and codes of 64 bits have no place in a dot.
             Err(error) => {
