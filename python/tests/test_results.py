@@ -157,3 +157,10 @@ def test_a_saved_recording_of_our_own_is_replayed(tmp_path):
                                              json.dumps(safetensors_header).encode())
     with pytest.raises(lb.FileError):  # a recording without tensors is none
         lb.replay(os.fspath(tmp_path / "x.safetensors"))
+
+
+def test_a_device_runs_behind_guards_also_after_products_on_threads():
+    unit = lb.unit("sm_80/mma.m16n8k16.f32.bf16.bf16.f32")
+    a = draw((256, 256))
+    unit.gemm(a, a, threads=2)  # leaves OpenMP's threads behind, which a forked process does not have
+    assert lb.check(a, a, on=f"model:{unit.name}", unit=unit, timeout=20).passed

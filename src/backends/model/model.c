@@ -42,12 +42,13 @@ static lb_status model_run(lb_device *d, const lb_case *x, void *y, double timeo
     const size_t rows = lb_case_m(x), cols = lb_case_n(x);
     const lb_mat b = lb_case_b(x), *c = x->c.codes ? &x->c : NULL;
     lb_mat out = lb_mat_of(x->out, y, rows, cols);
-    (void)timeout_seconds; /* whoever runs us in a process of its own ends that process */
-    if (own == x->out) return lb_gemm(&m->unit, &x->a, &b, c, &out, NULL, err);
+    const lb_gemm_options alone = {.threads = 1}; /* in a forked process the threads of OpenMP are not there */
+    (void)timeout_seconds;                        /* whoever runs us in a process of its own ends that process */
+    if (own == x->out) return lb_gemm(&m->unit, &x->a, &b, c, &out, &alone, err);
     void *wide = calloc(rows * cols + 1, (size_t)own->bytes);
     if (!wide) return lb_fail(err, LB_E_MEMORY, d->name, "no memory for %zux%zu", rows, cols);
     lb_mat exact = lb_mat_of(own, wide, rows, cols);
-    lb_status s = lb_gemm(&m->unit, &x->a, &b, c, &exact, NULL, err);
+    lb_status s = lb_gemm(&m->unit, &x->a, &b, c, &exact, &alone, err);
     if (s == LB_OK) lb_mat_round(&exact, &out);
     free(wide);
     return s;
