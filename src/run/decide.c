@@ -21,32 +21,33 @@ typedef struct alternative {
 
 /* Neighbours of the row, one parameter each. Those that are no candidates for this unit are left out by the caller. */
 static size_t list_alternatives(const lb_candidate *row, bool f16, alternative *out) {
+    const alternative all[] = {
+        {LB_CANDIDATE_terms, row->terms / 2},
+        {LB_CANDIDATE_terms, row->terms * 2},
+        {LB_CANDIDATE_frac_bits, row->frac_bits - 1},
+        {LB_CANDIDATE_frac_bits, row->frac_bits + 1},
+        {LB_CANDIDATE_align, 1},
+        {LB_CANDIDATE_align, 2},
+        {LB_CANDIDATE_c_joins, 0},
+        {LB_CANDIDATE_c_joins, 1},
+        {LB_CANDIDATE_product, 1},
+        {LB_CANDIDATE_round, 0},
+        {LB_CANDIDATE_round, 1},
+        {LB_CANDIDATE_order, 0},
+        {LB_CANDIDATE_floor_exp, LB_NO_FLOOR},
+        {LB_CANDIDATE_floor_exp, f16 ? -14 : -126},
+        {LB_CANDIDATE_floor_exp, f16 ? -19 : -132},
+        {LB_CANDIDATE_floor_exp, f16 ? -20 : -133},
+        {LB_CANDIDATE_floor_exp, f16 ? -21 : -134},
+        {LB_CANDIDATE_zero_products, 1},
+        {LB_CANDIDATE_c_subnormal, 1},
+        {LB_CANDIDATE_overflow, 1},
+        {LB_CANDIDATE_tiny_sign, 1},
+        {LB_CANDIDATE_nan, 1},
+    };
     size_t n = 0;
-#define ADD(field, v)                                                                                                                      \
-    if ((v) != row->field) out[n++] = (alternative){LB_CANDIDATE_##field, (v)}
-    ADD(terms, row->terms / 2);
-    ADD(terms, row->terms * 2);
-    ADD(frac_bits, row->frac_bits - 1);
-    ADD(frac_bits, row->frac_bits + 1);
-    ADD(align, 1);
-    ADD(align, 2);
-    ADD(c_joins, 0);
-    ADD(c_joins, 1);
-    ADD(product, 1);
-    ADD(round, 0);
-    ADD(round, 1);
-    ADD(order, 0);
-    ADD(floor_exp, LB_NO_FLOOR);
-    ADD(floor_exp, f16 ? -14 : -126);
-    ADD(floor_exp, f16 ? -19 : -132);
-    ADD(floor_exp, f16 ? -20 : -133);
-    ADD(floor_exp, f16 ? -21 : -134);
-    ADD(zero_products, 1);
-    ADD(c_subnormal, 1);
-    ADD(overflow, 1);
-    ADD(tiny_sign, 1);
-    ADD(nan, 1);
-#undef ADD
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (lb_candidate_get(row, all[i].parameter) != all[i].value) out[n++] = all[i];
     return n;
 }
 enum { MOST_ALTERNATIVES = 24 };
