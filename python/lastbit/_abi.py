@@ -637,6 +637,59 @@ class lb_case(Structure):
     ]
 
 
+class lb_array(Structure):
+    _fields_ = [
+        ("format", POINTER(lb_format)),
+        ("rank", c_uint),
+        ("dims", c_size_t * 4),
+        ("codes", c_void_p),
+    ]
+
+
+class lb_op_param(Structure):
+    _fields_ = [
+        ("name", c_char * 16),
+        ("whole", c_bool),
+        ("value", c_double),
+    ]
+
+
+class lb_op_port(Structure):
+    _fields_ = [
+        ("name", c_char * 16),
+        ("format", c_char * 12),
+        ("shape", c_char * 64),
+        ("fill", c_char * 16),
+    ]
+
+
+class lb_op(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("formula", c_char_p),
+        ("source", c_char_p),
+        ("params", lb_op_param * 16),
+        ("in", lb_op_port * 6),
+        ("out", lb_op_port * 3),
+        ("param_count", c_uint),
+        ("in_count", c_uint),
+        ("out_count", c_uint),
+    ]
+
+
+class lb_op_case(Structure):
+    _fields_ = [
+        ("op", POINTER(lb_op)),
+        ("format", POINTER(lb_format)),
+        ("params", c_double * 16),
+        ("in", lb_array * 6),
+        ("out", lb_array * 3),
+        ("dist", c_char * 24),
+        ("magnitude", c_double),
+        ("seed", c_uint64),
+    ]
+
+
 class lb_capture_options(Structure):
     _fields_ = [
         ("device", c_int),
@@ -1319,12 +1372,15 @@ FUNCTIONS = {
     "lb_reference_matmul": (c_int, [POINTER(lb_case), c_int, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
     "lb_draw": (c_uint64, [POINTER(lb_format), c_int, c_uint64, c_uint32, c_uint64]),
     "lb_draw_mat": (None, [POINTER(lb_mat), c_int, c_uint64, c_uint32]),
+    "lb_array_count": (c_size_t, [POINTER(lb_array)]),
     "lb_backend_name": (c_char_p, [c_size_t]),
     "lb_backend_summary": (c_char_p, [c_size_t]),
     "lb_device_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
     "lb_device_open_command": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_device_can": (c_bool, [c_void_p, POINTER(lb_case), POINTER(c_void_p)]),
     "lb_device_run": (c_int, [c_void_p, POINTER(lb_case), c_void_p, c_double, POINTER(lb_error)]),
+    "lb_device_can_op": (c_bool, [c_void_p, POINTER(lb_op_case), POINTER(c_void_p)]),
+    "lb_device_run_op": (c_int, [c_void_p, POINTER(lb_op_case), c_double, POINTER(lb_error)]),
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),

@@ -230,6 +230,8 @@ static lb_status command_run(lb_device *d, const lb_case *x, void *y, double tim
 }
 
 const lb_backend lb_backend_command = {
-    "command",   "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",
-    NULL,        command_can,
-    command_run, command_close};
+    .name = "command",
+    .summary = "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",
+    .can = command_can,
+    .run = command_run,
+    .close = command_close};

@@ -276,6 +276,9 @@ static lb_status kernel_run(lb_device *d, const lb_case *x, void *y, double time
     return k->language->run(&job, err);
 }
 
-const lb_backend lb_backend_kernel = {"kernel",    "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
-                                      kernel_open, kernel_can,
-                                      kernel_run,  kernel_close};
+const lb_backend lb_backend_kernel = {.name = "kernel",
+                                      .summary = "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
+                                      .open = kernel_open,
+                                      .can = kernel_can,
+                                      .run = kernel_run,
+                                      .close = kernel_close};

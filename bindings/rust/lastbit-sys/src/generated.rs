@@ -209,6 +209,10 @@ pub const LB_DIST_WIDE: lb_dist = 3;
 pub const LB_DIST_BITS: lb_dist = 4;
 pub const LB_DIST_SPECIAL: lb_dist = 5;
 pub const LB_DIST_COUNT: lb_dist = 6;
+pub const LB_OP_INPUTS: c_uint = 6;
+pub const LB_OP_OUTPUTS: c_uint = 3;
+pub const LB_OP_PARAMS: c_uint = 16;
+pub const LB_OP_RANK: c_uint = 4;
 
 pub type lb_capture_kind = c_uint;
 pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
@@ -689,6 +693,59 @@ pub struct lb_case {
     pub c: lb_mat,
     pub b_transposed: bool,
     pub out: *const lb_format,
+    pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_array {
+    pub format: *const lb_format,
+    pub rank: c_uint,
+    pub dims: [usize; LB_OP_RANK as usize],
+    pub codes: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_param {
+    pub name: [c_char; 16],
+    pub whole: bool,
+    pub value: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_port {
+    pub name: [c_char; 16],
+    pub format: [c_char; 12],
+    pub shape: [c_char; 64],
+    pub fill: [c_char; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op {
+    pub name: *const c_char,
+    pub formula: *const c_char,
+    pub source: *const c_char,
+    pub params: [lb_op_param; LB_OP_PARAMS as usize],
+    pub r#in: [lb_op_port; LB_OP_INPUTS as usize],
+    pub out: [lb_op_port; LB_OP_OUTPUTS as usize],
+    pub param_count: c_uint,
+    pub in_count: c_uint,
+    pub out_count: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_case {
+    pub op: *const lb_op,
+    pub format: *const lb_format,
+    pub params: [f64; LB_OP_PARAMS as usize],
+    pub r#in: [lb_array; LB_OP_INPUTS as usize],
+    pub out: [lb_array; LB_OP_OUTPUTS as usize],
+    pub dist: [c_char; 24],
+    pub magnitude: f64,
     pub seed: u64,
 }
 
@@ -1308,7 +1365,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1473,6 +1530,7 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_draw(f: *const lb_format, dist: lb_dist, seed: u64, stream: u32, index: u64) -> u64;
     pub fn lb_draw_mat(m: *mut lb_mat, dist: lb_dist, seed: u64, stream: u32);
+    pub fn lb_array_count(a: *const lb_array) -> usize;
     pub fn lb_backend_name(i: usize) -> *const c_char;
     pub fn lb_backend_summary(i: usize) -> *const c_char;
     pub fn lb_device_open(out: *mut *mut lb_device, on: *const c_char, err: *mut lb_error) -> lb_status;
@@ -1485,6 +1543,8 @@ extern "C" {
         timeout_seconds: f64,
         err: *mut lb_error,
     ) -> lb_status;
+    pub fn lb_device_can_op(d: *const lb_device, x: *const lb_op_case, why_not: *mut *const c_char) -> bool;
+    pub fn lb_device_run_op(d: *mut lb_device, x: *mut lb_op_case, timeout_seconds: f64, err: *mut lb_error) -> lb_status;
     pub fn lb_device_name(d: *const lb_device) -> *const c_char;
     pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
     pub fn lb_device_close(d: *mut lb_device);
