@@ -319,9 +319,15 @@ size_t lb_op_case_text(const lb_op_case *x, char *text, size_t size) {
         used += (size_t)snprintf(buffer + used, sizeof buffer - used, " %s=%.9g", p->name, x->params[i]);
     }
     if (used < sizeof buffer) used += (size_t)snprintf(buffer + used, sizeof buffer - used, " fmt=%s", x->format->name);
-    if (used < sizeof buffer && strcmp(x->dist, "given") != 0)
-        used += (size_t)snprintf(buffer + used, sizeof buffer - used, " dist=%s magnitude=%.17g seed=%llu", x->dist, x->magnitude,
+    if (used < sizeof buffer && strcmp(x->dist, "given") != 0) {
+        char magnitude[32];
+        for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
+            snprintf(magnitude, sizeof magnitude, "%.*g", digits, x->magnitude);
+            if (strtod(magnitude, NULL) == x->magnitude) break;
+        }
+        used += (size_t)snprintf(buffer + used, sizeof buffer - used, " dist=%s magnitude=%s seed=%llu", x->dist, magnitude,
                                  (unsigned long long)x->seed);
+    }
     if (size) snprintf(text, size, "%s", buffer);
     return used;
 }
