@@ -62,6 +62,8 @@ lb_num lb_num_sub(lb_num a, lb_num b, lb_function_class c) {
 
 lb_num lb_num_mul(lb_num a, lb_num b, lb_function_class c) {
     const double x = fabs(a.v), y = fabs(b.v);
+    const bool zero = (x == 0 && a.l == 0 && a.e == 0 && isfinite(y)) || (y == 0 && b.l == 0 && b.e == 0 && isfinite(x));
+    if (zero) return (lb_num){a.v * b.v, 0, 0}; /* exactly */
     return result(a.v * b.v, x * b.e + y * a.e + a.e * b.e, x * b.l + y * a.l + a.l * b.l, LB_U, c);
 }
 
