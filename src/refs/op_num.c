@@ -72,7 +72,7 @@ lb_num lb_num_div(lb_num a, lb_num b, lb_function_class c) {
     if (!isfinite(v) || !isfinite(b.v)) return (lb_num){v, 0, 0};
     const double e = b.e < y ? (a.e + x * b.e) / (y - b.e) : INFINITY, l = b.l < y ? (a.l + x * b.l) / (y - b.l) : INFINITY;
     lb_num r = result(v, e, l, 0, c);
-    r.l += lb_function_error(LB_FN_div, 0, x + l, c);
+    r.l += lb_function_error(LB_FN_div, 0, x + l, c) + LB_U * (x + l); /* or times 1 / b, one rounding more */
     return r;
 }
 
@@ -185,7 +185,10 @@ lb_num lb_sum_value(const lb_sum *s, lb_function_class c) {
     const double v = s->hi + s->lo, n = (double)s->count;
     lb_num r = {v, (s->e + D * fabs(v) + n * 0x1p-104 * s->gauge + DBL_TRUE_MIN) * UP, 0};
     /* Every partial sum is a multiple of the quantum and fits 24 bits: no order rounds. */
-    if (s->l == 0 && (s->quantum == INT_MAX || (s->quantum >= -126 && s->gauge <= ldexp(1, s->quantum + 24)))) return r;
+    if (s->l == 0 && (s->quantum == INT_MAX || (s->quantum >= -126 && s->gauge <= ldexp(1, s->quantum + 24)))) {
+        if (s->e == 0) r.e = 0;
+        return r;
+    }
     const double reach = s->gauge + s->l;
     r.l = (s->l + n * LB_U / (1 - n * LB_U) * reach + n * lb_num_floor(v, fabs(v), c)) * UP;
     if (!(reach <= FLT_MAX) || !(n * LB_U < 0.5)) r.l = INFINITY;
