@@ -5,6 +5,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #define D  0x1p-53
 #define UP (1 + 0x1p-20) /* pays for the rounding of the bounds themselves */
@@ -126,12 +127,13 @@ lb_num lb_num_pow(double base, lb_num y, lb_function_class c) {
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* Exponent of the last bit that is set; INT_MAX for zero. */
+/* Exponent of the last bit that is set, or less for subnormals; INT_MAX for zero. */
 static int last_bit(double x) {
-    int exp;
+    uint64_t bits;
     if (x == 0) return INT_MAX;
-    const uint64_t m = (uint64_t)ldexp(fabs(frexp(x, &exp)), 53);
-    return exp - 53 + __builtin_ctzll(m);
+    memcpy(&bits, &x, sizeof bits);
+    const int exp = (int)(bits >> 52 & 0x7ff);
+    return exp - 1075 + __builtin_ctzll(bits | UINT64_C(1) << 52);
 }
 
 void lb_sum_start(lb_sum *s) {
@@ -174,8 +176,8 @@ void lb_sum_product(lb_sum *s, lb_num a, lb_num b) {
     accumulate(s, p);
     s->lo += fma(a.v, b.v, -p);
     s->gauge += fabs(p);
-    s->e += x * b.e + y * a.e + a.e * b.e;
-    s->l += x * b.l + y * a.l + a.l * b.l;
+    if (a.e + b.e > 0) s->e += x * b.e + y * a.e + a.e * b.e;
+    if (a.l + b.l > 0) s->l += x * b.l + y * a.l + a.l * b.l;
     const int qa = last_bit(a.v), qb = last_bit(b.v);
     if (qa != INT_MAX && qb != INT_MAX && qa + qb < s->quantum) s->quantum = qa + qb;
 }

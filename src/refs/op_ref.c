@@ -98,7 +98,8 @@ static lb_status make_truth(lb_op_truth *t, const lb_op_case *x, lb_error *err) 
 }
 
 lb_status lb_op_truth_open(lb_op_truth **out, const lb_op_case *x, lb_function_class functions, lb_error *err) {
-    lb_ref r = {.x = x, .c = functions, .err = err};
+    const double k = lb_op_case_param(x, "k");
+    lb_ref r = {.x = x, .c = functions, .k = isnan(k) ? 0 : (size_t)k, .err = err};
     *out = NULL;
     LB_TRY(lb_op_check_ids(x, err));
     LB_TRY(lb_op_load(x, r.in, err));
