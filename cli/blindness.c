@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Which faults each rule catches, and how many correct kernels it refuses: a made case, the same on every machine. */
+#include "cli.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const rules[] = {"m16-tc", "m16-tc-original", "bitwise", "blas", "gamma-rz", "torch", "nmse", "benchdnn", "baseline-2x"};
+
+/* Kernels that are right: units and orders of K, all with an accumulator in f32. */
+static const struct order {
+    const char *unit, *schedule;
+} orders[] = {
+    {"sm_70/mma.m8n8k4.f32.f16.f16.f32", "out=bf16"},
+    {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "out=bf16"},
+    {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "out=bf16"},
+    {"gfx908/mfma.m32n32k4.f32.f16.f16.f32", "out=bf16"},
+    {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "order=descending,out=bf16"},
+    {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "split-k=4,out=bf16"},
+    {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "split-k=8,reduce=tree,out=bf16"},
+    {"sm_90/mma.m16n8k16.f32.f16.f16.f32", "promote=128,out=bf16"},
+};
+
+enum {
+    RULE_COUNT = sizeof rules / sizeof rules[0],
+    ORDER_COUNT = sizeof orders / sizeof orders[0],
+    SEED_COUNT = 5,
+    M = 96,
+    N = 90,
+    K = 500
+};
+
+/* An output with its operands; every eighth row of A is quiet, down to subnormals of f16. */
+typedef struct product {
+    lb_case x;
+    lb_mat d;
+} product;
+
+static lb_mat new_mat(lb_format_id id, size_t rows, size_t cols) {
+    const lb_format *f = lb_format_row(id);
+    return lb_mat_of(f, calloc(rows * cols, (size_t)f->bytes), rows, cols);
+}
+
+static void close_product(product *p) {
+    free(p->x.a.codes);
+    free(p->x.b.codes);
+    free(p->x.c.codes);
+    free(p->d.codes);
+}
+
+static lb_status open_product(product *p, lb_format_id b, bool with_c, uint64_t seed, lb_error *err) {
+    *p = (product){.x = {.op = "matmul", .a = new_mat(LB_F16, M, K), .b = new_mat(b, K, N), .out = lb_format_row(LB_BF16)},
+                   .d = new_mat(LB_BF16, M, N)};
+    if (with_c) p->x.c = new_mat(LB_F32, M, N);
+    if (!p->x.a.codes || !p->x.b.codes || !p->d.codes || (with_c && !p->x.c.codes))
+        return lb_fail(err, LB_E_MEMORY, "blindness", "no memory for the case");
+    lb_draw_mat(&p->x.a, LB_DIST_NORMAL, seed, 1);
+    lb_draw_mat(&p->x.b, LB_DIST_NORMAL, seed, 2);
+    if (with_c) lb_draw_mat(&p->x.c, LB_DIST_NORMAL, seed, 3);
+    for (size_t i = 0; i < M; i += 8) {
+        for (size_t q = 0; q < K; q++) {
+            const double quiet = 0x1p-13 * lb_to_double(p->x.a.format, lb_mat_code(&p->x.a, i, q));
+            lb_store_code(lb_mat_at(&p->x.a, i, q), p->x.a.format->bytes, lb_from_double(p->x.a.format, quiet));
+        }
+        for (size_t j = 0; with_c && j < N; j++) {
+            const double quiet = 0x1p-13 * lb_to_double(p->x.c.format, lb_mat_code(&p->x.c, i, j));
+            lb_store_code(lb_mat_at(&p->x.c, i, j), p->x.c.format->bytes, lb_from_double(p->x.c.format, quiet));
+        }
+    }
+    return LB_OK;
+}
+
+static lb_status judge(const product *p, const char *rule, bool power, lb_record **out, lb_error *err) {
+    lb_contract *c = NULL;
+    *out = NULL;
+    lb_status s = lb_contract_open(rule, &c, err);
+    const lb_check_options o = {.x = p->x, .actual = &p->d, .contract = c, .power = power, .seed = 1};
+    if (s == LB_OK) s = lb_check(&o, out, err);
+    lb_contract_close(c);
+    return s;
+}
+
+/* ---- faults ------------------------------------------------------------------------------------------------------------ */
+
+/* A correct output of a product with operands that hide nothing, under each rule; a row of `rows` a fault, in the table's order. */
+static lb_status add_faults(json_t *rows, lb_error *err) {
+    product p;
+    char score[RULE_COUNT][32] = {{0}};
+    lb_status s = open_product(&p, LB_F32, true, 1, err);
+    if (s == LB_OK) s = lb_reference_matmul(&p.x, LB_REFERENCE_AUTO, NULL, 0, NULL, 0, &p.d, NULL, NULL, err);
+    for (size_t i = 0; lb_fault_row(i); i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s}", "name", lb_fault_row(i)->name, "what", lb_fault_row(i)->what));
+    for (size_t rule = 0; s == LB_OK && rule < RULE_COUNT; rule++) {
+        lb_record *r;
+        s = judge(&p, rules[rule], true, &r, err);
+        for (size_t i = 0; s == LB_OK && i < r->power.row_count; i++) {
+            const lb_power_row *f = &r->power.rows[i];
+            json_t *row;
+            size_t at;
+            json_array_foreach(rows, at, row) if (strcmp(json_string_value(json_object_get(row, "name")), f->fault) == 0)
+                json_object_set_new(row, rules[rule], json_string(lb_power_end_name(f->end)));
+        }
+        if (s == LB_OK) snprintf(score[rule], sizeof score[rule], "%zu of %zu", r->power.caught, r->power.due);
+        lb_record_close(r);
+    }
+    json_t *row = json_pack("{s:s, s:s}", "name", "caught", "what", "faults caught, of those that are due");
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) json_object_set_new(row, rules[rule], json_string(score[rule]));
+    json_array_append_new(rows, row);
+    close_product(&p);
+    return s;
+}
+
+/* ---- correct kernels ---------------------------------------------------------------------------------------------------- */
+
+static lb_status run_order(const struct order *o, product *p, lb_error *err) {
+    lb_unit unit;
+    lb_schedule schedule;
+    lb_status s = lb_unit_find(o->unit, &unit, err);
+    if (s == LB_OK) s = lb_schedule_parse(o->schedule, &schedule, err);
+    return s == LB_OK ? lb_gemm_scheduled(&unit, &schedule, &p->x.a, &p->x.b, NULL, &p->d, NULL, err) : s;
+}
+
+static lb_status add_correct_kernels(json_t *rows, lb_error *err) {
+    size_t refused[RULE_COUNT] = {0}, kernels = 0;
+    lb_status s = LB_OK;
+    for (uint64_t seed = 1; s == LB_OK && seed <= SEED_COUNT; seed++) {
+        product p;
+        s = open_product(&p, LB_F16, false, seed, err);
+        for (size_t i = 0; s == LB_OK && i < ORDER_COUNT; i++) {
+            s = run_order(&orders[i], &p, err);
+            kernels++;
+            for (size_t rule = 0; s == LB_OK && rule < RULE_COUNT; rule++) {
+                lb_record *r;
+                s = judge(&p, rules[rule], false, &r, err);
+                if (s == LB_OK) refused[rule] += r->verdict != LB_PASS;
+                lb_record_close(r);
+            }
+        }
+        close_product(&p);
+    }
+    json_t *row =
+        json_pack("{s:s, s:s}", "name", "false alarms", "what", "correct kernels refused: eight units and orders of K, five seeds");
+    for (size_t rule = 0; rule < RULE_COUNT; rule++) {
+        char text[64];
+        snprintf(text, sizeof text, "%zu of %zu", refused[rule], kernels);
+        json_object_set_new(row, rules[rule], json_string(text));
+    }
+    json_array_append_new(rows, row);
+    return s;
+}
+
+struct json_t *cli_blindness_rows(void) {
+    json_t *rows = json_array();
+    lb_error err = {0};
+    lb_status s = add_faults(rows, &err);
+    if (s == LB_OK) s = add_correct_kernels(rows, &err);
+    if (s == LB_OK) return rows;
+    json_decref(rows);
+    cli_error(&err);
+    return NULL;
+}
