@@ -25,16 +25,17 @@ static const struct order {
 enum {
     RULE_COUNT = sizeof rules / sizeof rules[0],
     ORDER_COUNT = sizeof orders / sizeof orders[0],
-    SEED_COUNT = 5,
-    M = 96,
-    N = 90,
-    K = 500
+    SEED_COUNT = 20,
+    M = 64,
+    N = 60,
+    K = 300
 };
 
-/* An output with its operands; every eighth row of A is quiet, down to subnormals of f16. */
+/* An output with its operands, and what it should be; every eighth row of A is quiet, down to subnormals of f16. */
 typedef struct product {
     lb_case x;
-    lb_mat d;
+    lb_mat d, reference;
+    double gauge[M * N];
 } product;
 
 static lb_mat new_mat(lb_format_id id, size_t rows, size_t cols) {
@@ -47,13 +48,15 @@ static void close_product(product *p) {
     free(p->x.b.codes);
     free(p->x.c.codes);
     free(p->d.codes);
+    free(p->reference.codes);
 }
 
 static lb_status open_product(product *p, lb_format_id b, bool with_c, uint64_t seed, lb_error *err) {
     *p = (product){.x = {.op = "matmul", .a = new_mat(LB_F16, M, K), .b = new_mat(b, K, N), .out = lb_format_row(LB_BF16)},
-                   .d = new_mat(LB_BF16, M, N)};
+                   .d = new_mat(LB_BF16, M, N),
+                   .reference = new_mat(LB_BF16, M, N)};
     if (with_c) p->x.c = new_mat(LB_F32, M, N);
-    if (!p->x.a.codes || !p->x.b.codes || !p->d.codes || (with_c && !p->x.c.codes))
+    if (!p->x.a.codes || !p->x.b.codes || !p->d.codes || !p->reference.codes || (with_c && !p->x.c.codes))
         return lb_fail(err, LB_E_MEMORY, "blindness", "no memory for the case");
     lb_draw_mat(&p->x.a, LB_DIST_NORMAL, seed, 1);
     lb_draw_mat(&p->x.b, LB_DIST_NORMAL, seed, 2);
@@ -68,32 +71,42 @@ static lb_status open_product(product *p, lb_format_id b, bool with_c, uint64_t 
             lb_store_code(lb_mat_at(&p->x.c, i, j), p->x.c.format->bytes, lb_from_double(p->x.c.format, quiet));
         }
     }
-    return LB_OK;
+    return lb_reference_matmul(&p->x, LB_REFERENCE_AUTO, NULL, 0, NULL, 0, &p->reference, NULL, p->gauge, err);
 }
 
-static lb_status judge(const product *p, const char *rule, bool power, lb_record **out, lb_error *err) {
-    lb_contract *c = NULL;
-    *out = NULL;
-    lb_status s = lb_contract_open(rule, &c, err);
-    const lb_check_options o = {.x = p->x, .actual = &p->d, .contract = c, .power = power, .seed = 1};
-    if (s == LB_OK) s = lb_check(&o, out, err);
-    lb_contract_close(c);
+static lb_status check(const product *p, const lb_mat *actual, const lb_contract *c, bool power, lb_record **out, lb_error *err) {
+    const lb_check_options o = {.x = p->x, .actual = actual, .contract = c, .power = power, .seed = 1};
+    return lb_check(&o, out, err);
+}
+
+/* Whether the rule refuses p->d: without a check of its own, where what the rule needs is there already. */
+static lb_status refuses(const product *p, const lb_contract *c, bool *out, lb_error *err) {
+    const lb_grade_input in = {.actual = p->d, .reference = p->reference, .contract = c, .k = K, .gauge = p->gauge};
+    lb_record *r = NULL;
+    lb_status s;
+    if (lb_contract_needs_baseline(c)) {
+        s = check(p, &p->d, c, false, &r, err);
+    } else {
+        s = lb_record_open(&r, err);
+        if (s == LB_OK) s = lb_grade(&in, r, err);
+    }
+    *out = s == LB_OK && r->verdict != LB_PASS;
+    lb_record_close(r);
     return s;
 }
 
 /* ---- faults ------------------------------------------------------------------------------------------------------------ */
 
 /* A correct output of a product with operands that hide nothing, under each rule; a row of `rows` a fault, in the table's order. */
-static lb_status add_faults(json_t *rows, lb_error *err) {
+static lb_status add_faults(json_t *rows, lb_contract *const *contracts, lb_error *err) {
     product p;
     char score[RULE_COUNT][32] = {{0}};
     lb_status s = open_product(&p, LB_F32, true, 1, err);
-    if (s == LB_OK) s = lb_reference_matmul(&p.x, LB_REFERENCE_AUTO, NULL, 0, NULL, 0, &p.d, NULL, NULL, err);
     for (size_t i = 0; lb_fault_row(i); i++)
         json_array_append_new(rows, json_pack("{s:s, s:s}", "name", lb_fault_row(i)->name, "what", lb_fault_row(i)->what));
     for (size_t rule = 0; s == LB_OK && rule < RULE_COUNT; rule++) {
-        lb_record *r;
-        s = judge(&p, rules[rule], true, &r, err);
+        lb_record *r = NULL;
+        s = check(&p, &p.reference, contracts[rule], true, &r, err);
         for (size_t i = 0; s == LB_OK && i < r->power.row_count; i++) {
             const lb_power_row *f = &r->power.rows[i];
             json_t *row;
@@ -121,7 +134,7 @@ static lb_status run_order(const struct order *o, product *p, lb_error *err) {
     return s == LB_OK ? lb_gemm_scheduled(&unit, &schedule, &p->x.a, &p->x.b, NULL, &p->d, NULL, err) : s;
 }
 
-static lb_status add_correct_kernels(json_t *rows, lb_error *err) {
+static lb_status add_correct_kernels(json_t *rows, lb_contract *const *contracts, lb_error *err) {
     size_t refused[RULE_COUNT] = {0}, kernels = 0;
     lb_status s = LB_OK;
     for (uint64_t seed = 1; s == LB_OK && seed <= SEED_COUNT; seed++) {
@@ -131,16 +144,15 @@ static lb_status add_correct_kernels(json_t *rows, lb_error *err) {
             s = run_order(&orders[i], &p, err);
             kernels++;
             for (size_t rule = 0; s == LB_OK && rule < RULE_COUNT; rule++) {
-                lb_record *r;
-                s = judge(&p, rules[rule], false, &r, err);
-                if (s == LB_OK) refused[rule] += r->verdict != LB_PASS;
-                lb_record_close(r);
+                bool refused_it;
+                s = refuses(&p, contracts[rule], &refused_it, err);
+                refused[rule] += refused_it;
             }
         }
         close_product(&p);
     }
     json_t *row =
-        json_pack("{s:s, s:s}", "name", "false alarms", "what", "correct kernels refused: eight units and orders of K, five seeds");
+        json_pack("{s:s, s:s}", "name", "false alarms", "what", "correct kernels refused: eight units and orders of K, twenty seeds");
     for (size_t rule = 0; rule < RULE_COUNT; rule++) {
         char text[64];
         snprintf(text, sizeof text, "%zu of %zu", refused[rule], kernels);
@@ -153,8 +165,12 @@ static lb_status add_correct_kernels(json_t *rows, lb_error *err) {
 struct json_t *cli_blindness_rows(void) {
     json_t *rows = json_array();
     lb_error err = {0};
-    lb_status s = add_faults(rows, &err);
-    if (s == LB_OK) s = add_correct_kernels(rows, &err);
+    lb_contract *contracts[RULE_COUNT] = {0};
+    lb_status s = LB_OK;
+    for (size_t i = 0; s == LB_OK && i < RULE_COUNT; i++) s = lb_contract_open(rules[i], &contracts[i], &err);
+    if (s == LB_OK) s = add_faults(rows, contracts, &err);
+    if (s == LB_OK) s = add_correct_kernels(rows, contracts, &err);
+    for (size_t i = 0; i < RULE_COUNT; i++) lb_contract_close(contracts[i]);
     if (s == LB_OK) return rows;
     json_decref(rows);
     cli_error(&err);
