@@ -4,6 +4,7 @@
 #include "lastbit/run.h"
 #include "run/describe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -98,24 +99,45 @@ static void judge_rows(job *j, band *b) {
     if (b->status == LB_OK) b->status = lb_grading_add(j->grading, &in, b->row, 0, &b->error);
 }
 
+/* What the other thread does. */
+typedef struct loading {
+    job *j;
+    band *b;
+    size_t row;
+} loading;
+
+static void *load_there(void *user) {
+    const loading *l = user;
+    load_rows(l->j, l->b, l->row);
+    return NULL;
+}
+
+/* Judge one band while the next is read, in a thread of its own: OpenMP's would not survive a fork. */
+static void judge_and_load(job *j, band *now, band *next, size_t row) {
+    loading l = {j, next, row};
+    pthread_t thread;
+    const bool apart = j->band >= 1 << 16 && pthread_create(&thread, NULL, load_there, &l) == 0;
+    judge_rows(j, now);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        load_there(&l);
+}
+
 static lb_status grade_rows(job *j, lb_error *err) {
     band *now = &j->bands[0], *next = &j->bands[1];
     if (!j->rows) return LB_OK;
     for (load_rows(j, now, 0);;) {
         const size_t row = now->row + now->rows;
-        const bool more = row < j->rows;
-#pragma omp parallel sections num_threads(2) if (more)
-        {
-#pragma omp section
+        if (row < j->rows)
+            judge_and_load(j, now, next, row);
+        else
             judge_rows(j, now);
-#pragma omp section
-            if (more) load_rows(j, next, row);
-        }
         if (now->status != LB_OK) {
             if (err) *err = now->error;
             return now->status;
         }
-        if (!more) return LB_OK;
+        if (row >= j->rows) return LB_OK;
         band *done = now;
         now = next;
         next = done;
