@@ -30,6 +30,8 @@ static const cli_command commands[] = {
     {"draws", cli_draws, "list how an operator's inputs are drawn"},
     {"functions", cli_functions, "list what a device's f32 functions may be off by"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"faults", cli_faults, "list the faults that --power injects"},
+    {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

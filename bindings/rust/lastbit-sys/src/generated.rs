@@ -124,6 +124,14 @@ pub const LB_EVIDENCE_STATED: lb_evidence = 2;
 pub const LB_EVIDENCE_RECORDED: lb_evidence = 3;
 pub const LB_EVIDENCE_COUNT: lb_evidence = 4;
 
+pub type lb_power_end = c_uint;
+pub const LB_POWER_CAUGHT: lb_power_end = 0;
+pub const LB_POWER_MISSED: lb_power_end = 1;
+pub const LB_POWER_BELOW: lb_power_end = 2;
+pub const LB_POWER_HIDDEN: lb_power_end = 3;
+pub const LB_POWER_INERT: lb_power_end = 4;
+pub const LB_POWER_COUNT: lb_power_end = 5;
+
 pub type lb_unit_path = c_uint;
 pub const LB_PATH_NONE: lb_unit_path = 0;
 pub const LB_PATH_TRUNCATED: lb_unit_path = 1;
@@ -450,6 +458,12 @@ pub struct lb_capture {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_grading {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_workspace {
     _private: [u8; 0],
 }
@@ -463,6 +477,12 @@ pub struct lb_file {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_writer {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_reader {
     _private: [u8; 0],
 }
 
@@ -600,6 +620,31 @@ pub struct lb_metrics {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_power_row {
+    pub fault: [c_char; 32],
+    pub end: lb_power_end,
+    pub allowed: bool,
+    pub changed: u64,
+    pub error: f64,
+    pub limit: f64,
+    pub row: usize,
+    pub col: usize,
+    pub why: [c_char; 192],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_score {
+    pub present: bool,
+    pub caught: usize,
+    pub due: usize,
+    pub score: f64,
+    pub rows: *mut lb_power_row,
+    pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_record {
     pub case_string: *mut c_char,
     pub op: *mut c_char,
@@ -638,6 +683,7 @@ pub struct lb_record {
     pub seconds_reference: f64,
     pub contract_rule: *mut c_char,
     pub contract_specials: *mut c_char,
+    pub power: lb_power_score,
 }
 
 #[repr(C)]
@@ -1198,6 +1244,26 @@ pub struct lb_operand {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_fault {
+    pub name: *const c_char,
+    pub what: *const c_char,
+    pub of_operands: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_input {
+    pub grade: *const lb_grade_input,
+    pub x: *const lb_case,
+    pub unit: *const lb_unit,
+    pub faults: *const *const c_char,
+    pub fault_count: usize,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_candidate {
     pub terms: c_int,
     pub frac_bits: c_int,
@@ -1318,6 +1384,9 @@ pub struct lb_check_options {
     pub max_outliers: usize,
     pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
     pub progress_user: *mut c_void,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
 }
 
 #[repr(C)]
@@ -1333,6 +1402,24 @@ pub struct lb_block_options {
     pub contract: *const lb_contract,
     pub k: f64,
     pub max_outliers: usize,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_grade_files_options {
+    pub actual: *const c_char,
+    pub reference: *const c_char,
+    pub format: *const lb_format,
+    pub files: lb_file_options,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub max_outliers: usize,
+    pub band_bytes: usize,
 }
 
 #[repr(C)]
@@ -1414,7 +1501,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1489,10 +1576,12 @@ extern "C" {
     pub fn lb_mat_check(m: *const lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_verdict_name(v: lb_verdict) -> *const c_char;
     pub fn lb_evidence_name(e: lb_evidence) -> *const c_char;
+    pub fn lb_power_end_name(e: lb_power_end) -> *const c_char;
     pub fn lb_record_open(out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_record_close(r: *mut lb_record);
     pub fn lb_record_text(field: *mut *mut c_char, format: *const c_char, ...);
     pub fn lb_record_add_outlier(r: *mut lb_record, e: *const lb_element, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_add_power(r: *mut lb_record, row: *const lb_power_row, err: *mut lb_error) -> lb_status;
     pub fn lb_record_to_json(r: *const lb_record, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_record_from_json(
         out: *mut *mut lb_record,
@@ -1685,6 +1774,17 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_grade(r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_grade_by(rule: *const c_char, r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_open(out: *mut *mut lb_grading, whole: *const lb_grade_input, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_scan(g: *mut lb_grading, part: *const lb_mat, first: bool) -> f64;
+    pub fn lb_grading_rms(g: *const lb_grading, rows: *const lb_mat, rms: *mut f64);
+    pub fn lb_grading_add(
+        g: *mut lb_grading,
+        piece: *const lb_grade_input,
+        row: usize,
+        col: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grading_close(g: *mut lb_grading, r: *mut lb_record);
     pub fn lb_bf16_ord(bits: u16) -> i32;
     pub fn lb_m16_floor(k: usize, row_rms: f64) -> f64;
     pub fn lb_m16_within(actual: u16, reference: u16, k: usize, row_rms: f64) -> bool;
@@ -1844,7 +1944,31 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_operand_close(o: *mut lb_operand);
+    pub fn lb_reader_open(
+        out: *mut *mut lb_reader,
+        spec: *const c_char,
+        format: *const lb_format,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_reader_shape(s: *const lb_reader) -> lb_mat;
+    pub fn lb_reader_read(s: *mut lb_reader, first: usize, count: usize, codes: *mut c_void, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_unchanged(s: *const lb_reader, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_close(s: *mut lb_reader);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_fault_row(i: usize) -> *const lb_fault;
+    pub fn lb_fault_find(name: *const c_char, out: *mut *const lb_fault, err: *mut lb_error) -> lb_status;
+    pub fn lb_power(r#in: *const lb_power_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_fault_plant(
+        name: *const c_char,
+        x: *const lb_case,
+        unit: *const lb_unit,
+        right: *const lb_mat,
+        out: *mut lb_mat,
+        hidden: *mut bool,
+        why: *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_candidate_name(i: usize) -> *const c_char;
     pub fn lb_candidate_what(i: usize) -> *const c_char;
     pub fn lb_candidate_get(c: *const lb_candidate, i: usize) -> c_int;
@@ -1917,6 +2041,7 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grade_files(o: *const lb_grade_files_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_gen_line(
