@@ -27,6 +27,7 @@ static const cli_command commands[] = {
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"calibrate", cli_calibrate, "what a tolerance has to be: drift of a unit or an order beside floor and weakest fault"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -5,6 +5,7 @@
 
 #include "lastbit/backends.h"
 #include "lastbit/base.h"
+#include "lastbit/calibrate.h"
 #include "lastbit/capture.h"
 #include "lastbit/contracts.h"
 #include "lastbit/diagnose.h"
