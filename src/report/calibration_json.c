@@ -20,7 +20,7 @@ static json_t *figures_of(const lb_calibration_figures *f) {
     for (size_t i = 0; lb_calibration_fault_name(i); i++)
         json_object_set_new(faults, lb_calibration_fault_name(i), number(f->fault_ratio[i]));
     return json_pack(
-        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:s}",
+        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:[o,o], s:o, s:s}",
         "first_row", count(f->first_row), "rows", count(f->rows), "row_rms", number(f->row_rms), "floor", number(f->floor), "old_floor",
         number(f->old_floor), "drift_rms", number(f->drift_rms), "drift_max", number(f->drift_max), "bias", number(f->bias), "decided",
         count(f->decided), "spread", number(f->spread), "largest", number(f->largest), "tail", lb_calibration_tail_name(f->tail),
@@ -42,10 +42,8 @@ lb_status lb_calibration_to_json(const lb_calibration *c, char **out, lb_error *
     snprintf(seed, sizeof seed, "0x%llx", (unsigned long long)c->seed);
     for (size_t i = 0; i < c->depth_count; i++) {
         const lb_calibration_depth *d = &c->depths[i];
-        json_array_append_new(depths, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, "
-                                                "s:o, s:o, s:o, s:o, s:[o,o], s:o, s:s}",
-                                                "k", count(d->k), "blocks", list_of(d->blocks, d->block_count), "rows",
-                                                list_of(d->rows, c->m), "seconds", number(d->seconds)));
+        json_array_append_new(depths, json_pack("{s:o, s:o, s:o, s:o}", "k", count(d->k), "blocks", list_of(d->blocks, d->block_count),
+                                                "rows", list_of(d->rows, c->m), "seconds", number(d->seconds)));
     }
     json_t *root = json_pack("{s:s, s:s, s:s, s:s?, s:s?, s:s, s:s, s:o, s:o, s:s, s:o, s:o, s:o, s:b, s:o}", "schema",
                              "lastbit.calibration/1", "what", c->what, "against", c->against, "case", c->named ? c->named->name : NULL,
