@@ -26,6 +26,7 @@ static const cli_command commands[] = {
     {"explain-contract", cli_explain_contract, "what makes one element's limit, term by term"},
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
+    {"shrink", cli_shrink, "make a failing check small, and a file that reruns anywhere"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
     {"calibrate", cli_calibrate, "what a tolerance has to be: drift of a unit or an order beside floor and weakest fault"},
 };

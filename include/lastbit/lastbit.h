@@ -20,6 +20,7 @@
 #include "lastbit/report.h"
 #include "lastbit/run.h"
 #include "lastbit/schedule.h"
+#include "lastbit/shrink.h"
 #include "lastbit/units.h"
 
 #endif

@@ -54,6 +54,8 @@ typedef struct lb_check_options {
     size_t max_outliers;    /* 0: 16 */
     void (*progress)(void *user, const char *stage, double fraction); /* may be NULL */
     void *progress_user;
+    bool quick;   /* the verdict alone: a failure is not diagnosed */
+    void *output; /* not NULL: [m][n] of x.out, gets what a device wrote where it ran to its end */
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.
