@@ -30,6 +30,12 @@ static bool is_flaky_now(const char *path) {
     return runs < 8;
 }
 
+static double f32_sum(const lb_mat *a, const lb_mat *b, size_t i, size_t j) {
+    float sum = 0;
+    for (size_t p = 0; p < a->cols; p++) sum += (float)value_at(a, i, p) * (float)value_at(b, p, j);
+    return (double)sum;
+}
+
 static double faulty(const char *fault, const char *file, const lb_mat *a, const lb_mat *b, size_t i, size_t j) {
     double sum = 0;
     const size_t row = strcmp(fault, "copied-row") == 0 && i ? i - 1 : i;
@@ -40,7 +46,9 @@ static double faulty(const char *fault, const char *file, const lb_mat *a, const
     if (strcmp(fault, "nan") == 0 && a->cols > 2) sum = NAN;
     if (strcmp(fault, "wide") == 0 && b->cols >= 3 && j == 2) sum += 100;
     if (strcmp(fault, "flaky") == 0 && i == 0 && j == 0 && is_flaky_now(file)) sum += 100;
-    if (strcmp(fault, "dies") == 0) exit(7);
+    if (strcmp(fault, "dies") == 0 || (strcmp(fault, "slips") == 0 && a->cols == 1)) exit(7);
+    if (strcmp(fault, "slips") == 0) sum += 100;
+    if (strcmp(fault, "f32-wide") == 0) return f32_sum(a, b, i, j) + (b->cols >= 3 && j == 2 ? 100 : 0);
     return sum;
 }
 
@@ -184,11 +192,9 @@ static void what_is_left_is_what_the_fault_needs(void **state) {
         const char *fault;
         size_t m, n, k;
         lb_failure failure;
-    } rows[] = {{__LINE__, "copied-row", 2, 1, 1, LB_FAILURE_VALUE},
-                {__LINE__, "pair", 1, 1, 2, LB_FAILURE_VALUE},
-                {__LINE__, "wide", 1, 3, 1, LB_FAILURE_VALUE},
-                {__LINE__, "nan", 1, 1, 3, LB_FAILURE_CLASS},
-                {__LINE__, "dies", 1, 1, 1, LB_FAILURE_FAILED}};
+    } rows[] = {{__LINE__, "copied-row", 2, 1, 1, LB_FAILURE_VALUE}, {__LINE__, "pair", 1, 1, 2, LB_FAILURE_VALUE},
+                {__LINE__, "wide", 1, 3, 1, LB_FAILURE_VALUE},       {__LINE__, "nan", 1, 1, 3, LB_FAILURE_CLASS},
+                {__LINE__, "dies", 1, 1, 1, LB_FAILURE_FAILED},      {__LINE__, "slips", 1, 1, 2, LB_FAILURE_VALUE}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         char mode[] = "--device", fault[20], *argv[] = {self, mode, fault, mode, NULL};
         lb_check_options o = check_by_contract();
@@ -204,6 +210,27 @@ static void what_is_left_is_what_the_fault_needs(void **state) {
         assert_true((s->observed.codes != NULL) == (rows[i].failure != LB_FAILURE_FAILED));
         lb_shrunk_close(s);
     }
+}
+
+/* Column 0 of row 0 cancels to 2^-30, of which f32 keeps nothing. Beside its row that is legal, alone it would be refused. */
+static void a_cut_that_a_correct_kernel_fails_is_no_step(void **state) {
+    (void)state;
+    enum { DEPTH = 4, WIDTH = 5 };
+    char mode[] = "--device", fault[] = "f32-wide", *argv[] = {self, mode, fault, mode, NULL};
+    const double left[DEPTH] = {1, 0x1p-15, -1, 1}, right[DEPTH] = {1, 0x1p-15, 1, 0};
+    uint16_t x[DEPTH], y[DEPTH * WIDTH];
+    lb_check_options o = check_by_contract();
+    for (size_t p = 0; p < DEPTH; p++) {
+        x[p] = (uint16_t)lb_from_double(o.x.out, left[p]);
+        for (size_t j = 0; j < WIDTH; j++) y[p * WIDTH + j] = (uint16_t)lb_from_double(o.x.out, j ? (double)(p * 3 + j) : right[p]);
+    }
+    o.x.a = lb_mat_of(o.x.out, x, 1, DEPTH);
+    o.x.b = lb_mat_of(o.x.out, y, DEPTH, WIDTH);
+    o.argv = argv;
+    lb_shrunk *s = shrunk(&o);
+    assert_int_equal(lb_case_n(&s->check.x), 3);
+    assert_true(s->record->first.col == 2 && value_at(&s->observed, 0, 2) >= 100);
+    lb_shrunk_close(s);
 }
 
 static void strides_and_c_go_where_they_have_no_part(void **state) {
@@ -503,6 +530,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_tail_comes_down_to_one_product),
         cmocka_unit_test(what_is_left_is_what_the_fault_needs),
+        cmocka_unit_test(a_cut_that_a_correct_kernel_fails_is_no_step),
         cmocka_unit_test(strides_and_c_go_where_they_have_no_part),
         cmocka_unit_test(another_unit_is_told_by_few_products),
         cmocka_unit_test(a_given_output_loses_rows_and_columns_alone),

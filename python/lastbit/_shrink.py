@@ -40,8 +40,8 @@ def calibrate(what: str | Unit, k: int | Iterable[int] = (), *, case: str | None
     options = lb_calibrate_options(
         unit=ctypes.pointer(row._row) if row else None, order=order, against=encode(against, "against") if against is not None else None,
         case_name=encode(case, "case") if case is not None else None, k=ctypes.cast(array, ctypes.c_void_p),
-        k_count=len(depths), m=m, n=n, seed=seed or 0, has_seed=seed is not None, out=said._row if said else None, margin=margin, false_alarm=false_alarm,
-        elements=elements)
+        k_count=len(depths), m=m, n=n, seed=seed or 0, has_seed=seed is not None, out=said._row if said else None,
+        margin=margin, false_alarm=false_alarm, elements=elements)
     result = POINTER(lb_calibration)()
     call("lb_calibrate", byref(options), ctypes.cast(byref(result), POINTER(ctypes.c_void_p)))
     try:
@@ -54,9 +54,9 @@ def calibrate(what: str | Unit, k: int | Iterable[int] = (), *, case: str | None
 
 def shrink(a: Any, b: Any, actual: Any = None, c: Any = None, *, capsule: str | os.PathLike[str] | None = None,
            unit: str | Unit | None = None, contract: ContractName | str | Contract | None = None, on: str | None = None,
-           in_: FormatName | Format | None = None, in_b: FormatName | Format | None = None, acc: FormatName | Format | None = None, out: FormatName | Format | None = None,
-           transpose_b: bool = False, nan: str = "bits", reference: str = "auto", seed: int = 1, timeout: float = 60.0,
-           budget: float = 60.0, runs: int = 0) -> dict[str, Any]:
+           in_: FormatName | Format | None = None, in_b: FormatName | Format | None = None, acc: FormatName | Format | None = None,
+           out: FormatName | Format | None = None, transpose_b: bool = False, nan: str = "bits", reference: str = "auto", seed: int = 1,
+           timeout: float = 60.0, budget: float = 60.0, runs: int = 0) -> dict[str, Any]:
     """Make a failing check small, with the arguments of ``check``: rows, columns and depth, then values towards 0 and 1. Where
     ``actual`` is given, rows and columns alone.
 
