@@ -303,7 +303,8 @@ static lb_status begin(lb_shrinking *s, lb_record **whole, lb_error *err) {
     LB_TRY(lb_check(&o, whole, err));
     s->failure = lb_failure_of(*whole);
     if (s->failure == LB_FAILURE_NONE)
-        return lb_fail(err, (*whole)->verdict == LB_PASS ? LB_E_ARG : LB_E_UNAVAILABLE, "shrink", "the check does not fail: %s, %s", lb_verdict_name((*whole)->verdict), (*whole)->reason);
+        return lb_fail(err, (*whole)->verdict == LB_PASS ? LB_E_ARG : LB_E_UNAVAILABLE, "shrink", "the check does not fail: %s, %s",
+                       lb_verdict_name((*whole)->verdict), (*whole)->reason);
     if ((*whole)->first.present) {
         all.row = (*whole)->first.row;
         all.col = (*whole)->first.col;
