@@ -5,6 +5,7 @@
 
 #include "lastbit/backends.h"
 #include "lastbit/base.h"
+#include "lastbit/calibrate.h"
 #include "lastbit/capture.h"
 #include "lastbit/contracts.h"
 #include "lastbit/diagnose.h"
@@ -21,6 +22,7 @@
 #include "lastbit/report.h"
 #include "lastbit/run.h"
 #include "lastbit/schedule.h"
+#include "lastbit/shrink.h"
 #include "lastbit/units.h"
 
 #endif
