@@ -34,6 +34,7 @@ bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t 
 /* Fill f from f->bytes; each leaves what it took in f, also when it fails. */
 lb_status lb_parse_safetensors(lb_file *f, lb_error *err);
 lb_status lb_parse_npy(lb_file *f, lb_error *err);
+lb_status lb_parse_gguf(lb_file *f, lb_error *err);
 
 /* Room for `count` tensors with `bytes` of aligned data. errors LB_E_MEMORY */
 lb_status lb_file_reserve(lb_file *f, size_t count, size_t bytes, lb_error *err);
