@@ -61,6 +61,9 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** Write JUnit alone, for what was printed before; returns the run's exit code. */
+int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 
@@ -165,6 +168,7 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_verify(int argc, char **argv);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

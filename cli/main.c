@@ -11,6 +11,7 @@ static const cli_command commands[] = {
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
     {"explain", cli_explain, "how one element of D comes about, operation by operation"},
     {"fit-schedule", cli_fit_schedule, "name the units and schedules that give an output's bits exactly"},
+    {"verify", cli_verify, "a whole network, end to end: against a recorded answer, or in two arithmetics"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
     {"fit", cli_fit, "which arithmetic explains a recording"},
     {"decide", cli_decide, "the smallest inputs that tell a unit from what it could be instead"},

@@ -20,7 +20,7 @@ const char *lb_net_kind(size_t i);
 const char *lb_net_kind_summary(size_t i);
 
 typedef struct lb_net_options {
-    size_t heads; /* of a model whose file does not say: 0 where it does */
+    size_t heads;      /* of a model whose file does not say: 0 where it does */
     bool drop_unknown; /* tensors that the kind does not know are passed over; else they are an error */
 } lb_net_options;
 
@@ -96,10 +96,10 @@ void lb_net_run_tap(lb_net_run *r, lb_net_tap *tap, void *user);
 typedef struct lb_net_step {
     const char *node;
     const lb_op *op;
-    double max_abs; /* largest |B - A| */
-    double max_ulp; /* the same in f32 ordinals */
-    double ratio;   /* largest |B - A| / budget; above 1: outside it. INFINITY where a class differs */
-    double budget;  /* at that element */
+    double max_abs;  /* largest |B - A| */
+    double max_ulp;  /* the same in f32 ordinals */
+    double ratio;    /* largest |B - A| / budget; above 1: outside it. INFINITY where a class differs */
+    double budget;   /* at that element */
     size_t row, col; /* of that element */
 } lb_net_step;
 
@@ -112,6 +112,7 @@ typedef struct lb_net_flip {
 
 typedef struct lb_net_report {
     size_t rows, cols;
+    double *a, *b;                /* outputs [rows][cols] */
     double max_abs, max_ulp, rms; /* of the outputs, B run by itself */
     size_t row, col;              /* of max_abs */
     double kl_mean, kl_most;      /* of softmax of outputs, A against B, in nats; NAN where outputs are no logits */
@@ -136,6 +137,18 @@ lb_status lb_net_compare_models(const lb_net *na, const lb_arith *a, const lb_ne
                                 void (*progress)(void *user, const char *stage, double fraction), void *user, lb_net_report **out,
                                 lb_error *err);
 void lb_net_report_close(lb_net_report *r); /* NULL is fine */
+
+/** One text in one piece and in chunks of `chunk` rows: the same bits, or the first place where they part. */
+typedef struct lb_net_parting {
+    bool same;
+    uint64_t compared; /* numbers, over all operators */
+    const char *node;  /* the first operator that differs */
+    size_t row, col;
+    double whole, chunked;
+} lb_net_parting;
+
+/** errors LB_E_ARG for a network that keeps no cache or a chunk of 0; those of lb_net_run_step */
+lb_status lb_net_chunks(const lb_net *n, const lb_arith *a, const lb_net_input *in, size_t chunk, lb_net_parting *out, lb_error *err);
 
 /* ---- tokens ------------------------------------------------------------------------------------------------------------------ */
 

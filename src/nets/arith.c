@@ -49,9 +49,9 @@ static lb_status take_unit(lb_arith *a, lb_error *err) {
     if (!u->scale_block) return LB_OK;
     a->block_a = block_of(u, u->a);
     a->block_b = block_of(u, u->b);
-    return a->block_a && a->block_b
-               ? LB_OK
-               : lb_fail(err, LB_E_UNAVAILABLE, u->name, "no block format has its elements, scales and %d of them (lastbit formats)", u->scale_block);
+    return a->block_a && a->block_b ? LB_OK
+                                    : lb_fail(err, LB_E_UNAVAILABLE, u->name,
+                                              "no block format has its elements, scales and %d of them (lastbit formats)", u->scale_block);
 }
 
 static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
@@ -67,7 +67,9 @@ static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
     if (strncmp(name, "on:", 3) == 0) {
         a->how = LB_ARITH_DEVICE;
         a->format = lb_format_row(LB_F32);
-        a->functions = strncmp(name + 3, "vulkan", 6) == 0 ? LB_FUNCTIONS_VULKAN : strncmp(name + 3, "opencl", 6) == 0 ? LB_FUNCTIONS_OPENCL : LB_FUNCTIONS_IEEE;
+        a->functions = strncmp(name + 3, "vulkan", 6) == 0   ? LB_FUNCTIONS_VULKAN
+                       : strncmp(name + 3, "opencl", 6) == 0 ? LB_FUNCTIONS_OPENCL
+                                                             : LB_FUNCTIONS_IEEE;
         return lb_device_open(&a->device, name + 3, err);
     }
     if (strchr(name, '/')) {
@@ -75,7 +77,8 @@ static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
         return take_unit(a, err);
     }
     const char *near = lb_nearest_name(name, names, ROW_COUNT);
-    return lb_fail(err, LB_E_NAME, name, "no such arithmetic%s%s%s; it is f64 f32 contracted pairwise bf16 f16, a unit (lastbit units) or on:DEVICE",
+    return lb_fail(err, LB_E_NAME, name,
+                   "no such arithmetic%s%s%s; it is f64 f32 contracted pairwise bf16 f16, a unit (lastbit units) or on:DEVICE",
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -84,7 +87,8 @@ lb_status lb_arith_open(lb_arith **out, const char *name, lb_error *err) {
     *out = NULL;
     if (!a) return lb_fail(err, LB_E_MEMORY, name, "out of memory");
     lb_status s = LB_OK;
-    if (snprintf(a->name, sizeof a->name, "%s", name) >= (int)sizeof a->name) s = lb_fail(err, LB_E_NAME, "arithmetic", "the name is too long");
+    if (snprintf(a->name, sizeof a->name, "%s", name) >= (int)sizeof a->name)
+        s = lb_fail(err, LB_E_NAME, "arithmetic", "the name is too long");
     if (s == LB_OK) s = open_named(a, name, err);
     if (s == LB_OK && a->how == LB_ARITH_UNIT) snprintf(a->name, sizeof a->name, "%s", a->unit.name);
     if (s != LB_OK) {

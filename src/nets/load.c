@@ -73,8 +73,8 @@ const float *lb_load_matrix(lb_builder *b, const char *name, size_t rows, size_t
         size_t used = 0;
         for (int i = 0; i < t->rank && used < sizeof shape; i++)
             used += (size_t)snprintf(shape + used, sizeof shape - used, "%s%zu", i ? ", " : "", t->shape[i]);
-        b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(b->n->file), "tensor \"%.64s\": its shape is [%s]; the model wants [%zu, %zu]", name,
-                            shape, transposed ? cols : rows, transposed ? rows : cols);
+        b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(b->n->file), "tensor \"%.64s\": its shape is [%s]; the model wants [%zu, %zu]",
+                            name, shape, transposed ? cols : rows, transposed ? rows : cols);
         return NULL;
     }
     if (t->dtype->format == LB_F32 && !transposed) return t->data;
@@ -105,8 +105,8 @@ static bool ends_in(const char *name, const char *const *ends) {
 static lb_status check_left_over(const lb_net *n, const lb_net_row *kind, lb_error *err) {
     for (size_t i = 0; i < lb_file_count(n->file); i++)
         if (!n->used[i] && !ends_in(lb_file_tensor(n->file, i)->name, kind->passed))
-            return lb_fail(err, LB_E_FILE, lb_file_path(n->file), "tensor \"%.64s\" is no part of a %s network", lb_file_tensor(n->file, i)->name,
-                           n->about.kind);
+            return lb_fail(err, LB_E_FILE, lb_file_path(n->file), "tensor \"%.64s\" is no part of a %s network",
+                           lb_file_tensor(n->file, i)->name, n->about.kind);
     return LB_OK;
 }
 
@@ -129,7 +129,8 @@ static lb_status build(lb_net *n, const char *path, const lb_net_options *o, lb_
     if (!n->used) return lb_fail(err, LB_E_MEMORY, path, "out of memory");
     const lb_net_row *kind = kind_of(n->file);
     if (!kind)
-        return lb_fail(err, LB_E_FILE, path, "its tensors are those of no network that is known here (docs/models.md): the first is \"%.64s\"",
+        return lb_fail(err, LB_E_FILE, path,
+                       "its tensors are those of no network that is known here (docs/models.md): the first is \"%.64s\"",
                        lb_file_count(n->file) ? lb_file_tensor(n->file, 0)->name : "");
     n->about.kind = kind->name;
     kind->build(&b, o ? o : &none);

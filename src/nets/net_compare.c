@@ -45,7 +45,8 @@ static double ratio_of(double out, double value, double budget) {
 
 static void judge_step(const lb_node_result *y, const double *value, lb_net_step *step) {
     for (size_t i = 0; i < y->rows * y->cols; i++) {
-        const double off = fabs(y->out[i] - value[i]), ratio = ratio_of(y->out[i], value[i], y->budget[i]), ulp = ulp_between(y->out[i], value[i]);
+        const double off = fabs(y->out[i] - value[i]), ratio = ratio_of(y->out[i], value[i], y->budget[i]),
+                     ulp = ulp_between(y->out[i], value[i]);
         if (off > step->max_abs || isnan(off)) step->max_abs = isnan(off) && isnan(value[i]) ? step->max_abs : off;
         if (ulp > step->max_ulp) step->max_ulp = ulp;
         if (ratio > step->ratio || i == 0) {
@@ -200,21 +201,23 @@ static lb_status compare(comparison *c, lb_error *err) {
     lb_net_report *r = c->report;
     r->rows = c->in->rows;
     r->cols = c->na->about.out_cols;
-    double *b = malloc(r->rows * r->cols * sizeof *b + 1);
-    if (!b) return no_memory(err);
+    r->a = malloc(r->rows * r->cols * sizeof *r->a + 1);
+    r->b = malloc(r->rows * r->cols * sizeof *r->b + 1);
+    if (!r->a || !r->b) return no_memory(err);
     if (c->progress) c->progress(c->user, "the network by itself", 0);
     const double start = now();
-    lb_status s = lb_net_run_step(c->alone, c->in, b, err);
+    lb_status s = lb_net_run_step(c->alone, c->in, r->b, err);
     r->seconds_b = now() - start;
     if (s == LB_OK) s = all_steps(c, err);
-    if (s == LB_OK) s = compare_outputs(c, c->a->store[c->na->output], b, err);
-    free(b);
-    return s;
+    if (s != LB_OK) return s;
+    memcpy(r->a, c->a->store[c->na->output], r->rows * r->cols * sizeof *r->a);
+    return compare_outputs(c, r->a, r->b, err);
 }
 
 static lb_status check_alike(const lb_net *a, const lb_net *b, lb_error *err) {
     bool same = a->node_count == b->node_count && a->value_count == b->value_count && a->about.out_cols == b->about.out_cols;
-    for (size_t i = 0; same && i < a->node_count; i++) same = a->nodes[i].op == b->nodes[i].op && strcmp(a->nodes[i].name, b->nodes[i].name) == 0;
+    for (size_t i = 0; same && i < a->node_count; i++)
+        same = a->nodes[i].op == b->nodes[i].op && strcmp(a->nodes[i].name, b->nodes[i].name) == 0;
     return same ? LB_OK : lb_fail(err, LB_E_SHAPE, "network", "the two models are not of one shape");
 }
 
@@ -246,6 +249,8 @@ lb_status lb_net_compare(const lb_net *n, const lb_arith *a, const lb_arith *b, 
 
 void lb_net_report_close(lb_net_report *r) {
     if (!r) return;
+    free(r->a);
+    free(r->b);
     free(r->steps);
     free(r->flips);
     free(r);

@@ -117,7 +117,8 @@ static void build_gpt2(lb_builder *b, const lb_net_options *o) {
     n->input = lb_build_value(b, LB_VALUE_TOKENS, 1, "tokens");
     const int pos = lb_build_value(b, LB_VALUE_POSITIONS, 1, "positions");
     const int wte = load(&g, "wte.weight", vocab, g.d, false), wpe = load(&g, "wpe.weight", context, g.d, false);
-    int x = lb_build_pair(b, "embedding", "add", lb_build_embedding(b, "embedding.token", wte, n->input), lb_build_embedding(b, "embedding.position", wpe, pos));
+    int x = lb_build_pair(b, "embedding", "add", lb_build_embedding(b, "embedding.token", wte, n->input),
+                          lb_build_embedding(b, "embedding.position", wpe, pos));
     for (size_t i = 0; b->status == LB_OK && i < g.layers; i++) x = layer(&g, i, x);
     const int gf = load(&g, "ln_f.weight", 1, g.d, false), bf = load(&g, "ln_f.bias", 1, g.d, false);
     x = lb_build_norm(b, "norm", "layernorm", x, gf, bf, g.eps);

@@ -33,8 +33,8 @@ static void part_shape(const shape *s, int part, size_t *rows, size_t *cols) {
     const size_t kv = s->dim / s->heads * s->kv_heads;
     const struct {
         size_t rows, cols;
-    } sizes[PARTS] = {[ATTN_NORM] = {1, s->dim}, [Q] = {s->dim, s->dim},       [K] = {kv, s->dim},
-                      [V] = {kv, s->dim},        [O] = {s->dim, s->dim},       [FFN_NORM] = {1, s->dim},
+    } sizes[PARTS] = {[ATTN_NORM] = {1, s->dim},    [Q] = {s->dim, s->dim},     [K] = {kv, s->dim},
+                      [V] = {kv, s->dim},           [O] = {s->dim, s->dim},     [FFN_NORM] = {1, s->dim},
                       [GATE] = {s->hidden, s->dim}, [UP] = {s->hidden, s->dim}, [DOWN] = {s->dim, s->hidden}};
     *rows = sizes[part].rows;
     *cols = sizes[part].cols;
@@ -87,10 +87,11 @@ static bool check_shape(lb_builder *b, const shape *s, const char *place) {
                       s->dim % s->heads == 0 && s->kv_heads <= s->heads && s->heads % s->kv_heads == 0 && s->dim / s->heads % 2 == 0 &&
                       s->theta > 0 && s->eps > 0;
     if (!good)
-        b->status = lb_fail(b->err, LB_E_FILE, place,
-                            "these make no Llama: width %zu, hidden %zu, %zu layers, %zu heads, %zu key heads, vocabulary %zu, context %zu, "
-                            "theta %g, eps %g",
-                            s->dim, s->hidden, s->layers, s->heads, s->kv_heads, s->vocab, s->context, s->theta, s->eps);
+        b->status =
+            lb_fail(b->err, LB_E_FILE, place,
+                    "these make no Llama: width %zu, hidden %zu, %zu layers, %zu heads, %zu key heads, vocabulary %zu, context %zu, "
+                    "theta %g, eps %g",
+                    s->dim, s->hidden, s->layers, s->heads, s->kv_heads, s->vocab, s->context, s->theta, s->eps);
     return good;
 }
 
@@ -138,13 +139,19 @@ static void sizes(const lb_file *f, const char *name, size_t *rows, size_t *cols
     *cols = t && t->rank == 2 ? t->shape[1] : 0;
 }
 
-static const names hugging_face = {
-    "model.embed_tokens.weight",
-    "model.norm.weight",
-    "lm_head.weight",
-    "model.layers",
-    {[ATTN_NORM] = "input_layernorm", [Q] = "self_attn.q_proj", [K] = "self_attn.k_proj", [V] = "self_attn.v_proj", [O] = "self_attn.o_proj",
-     [FFN_NORM] = "post_attention_layernorm", [GATE] = "mlp.gate_proj", [UP] = "mlp.up_proj", [DOWN] = "mlp.down_proj"}};
+static const names hugging_face = {"model.embed_tokens.weight",
+                                   "model.norm.weight",
+                                   "lm_head.weight",
+                                   "model.layers",
+                                   {[ATTN_NORM] = "input_layernorm",
+                                    [Q] = "self_attn.q_proj",
+                                    [K] = "self_attn.k_proj",
+                                    [V] = "self_attn.v_proj",
+                                    [O] = "self_attn.o_proj",
+                                    [FFN_NORM] = "post_attention_layernorm",
+                                    [GATE] = "mlp.gate_proj",
+                                    [UP] = "mlp.up_proj",
+                                    [DOWN] = "mlp.down_proj"}};
 
 static bool is_llama(const lb_file *f) {
     return lb_file_find(f, "model.embed_tokens.weight") && lb_file_find(f, "model.layers.0.mlp.gate_proj.weight");
@@ -163,7 +170,8 @@ static void build_llama(lb_builder *b, const lb_net_options *o) {
     s.layers = count_layers(f, hugging_face.layer, hugging_face.parts[Q]);
     s.context = c.context ? c.context : 2048;
     if (!s.heads) {
-        b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(f), "it does not say how many heads; put config.json beside it or give --heads N");
+        b->status =
+            lb_fail(b->err, LB_E_FILE, lb_file_path(f), "it does not say how many heads; put config.json beside it or give --heads N");
         return;
     }
     s.kv_heads = s.dim >= s.heads ? kv / (s.dim / s.heads) : 0;
@@ -172,7 +180,8 @@ static void build_llama(lb_builder *b, const lb_net_options *o) {
 
 static const char *const passed[] = {".rotary_emb.inv_freq", NULL};
 
-const lb_net_row lb_net_llama = {"llama", "Llama-style safetensors with Hugging Face's names; config.json beside it", is_llama, build_llama, passed};
+const lb_net_row lb_net_llama = {"llama", "Llama-style safetensors with Hugging Face's names; config.json beside it", is_llama, build_llama,
+                                 passed};
 
 /* ---- gguf ------------------------------------------------------------------------------------------------------------------- */
 
@@ -180,8 +189,15 @@ static const names ggml = {"token_embd.weight",
                            "output_norm.weight",
                            "output.weight",
                            "blk",
-                           {[ATTN_NORM] = "attn_norm", [Q] = "attn_q", [K] = "attn_k", [V] = "attn_v", [O] = "attn_output",
-                            [FFN_NORM] = "ffn_norm", [GATE] = "ffn_gate", [UP] = "ffn_up", [DOWN] = "ffn_down"}};
+                           {[ATTN_NORM] = "attn_norm",
+                            [Q] = "attn_q",
+                            [K] = "attn_k",
+                            [V] = "attn_v",
+                            [O] = "attn_output",
+                            [FFN_NORM] = "ffn_norm",
+                            [GATE] = "ffn_gate",
+                            [UP] = "ffn_up",
+                            [DOWN] = "ffn_down"}};
 
 static bool is_gguf_llama(const lb_file *f) {
     const char *kind = lb_file_metadata(f, "general.architecture");
@@ -219,7 +235,8 @@ static void build_gguf_llama(lb_builder *b, const lb_net_options *o) {
     load_all(b, &s, &ggml);
 }
 
-const lb_net_row lb_net_gguf_llama = {"gguf-llama", "gguf of architecture llama, f32, f16, bf16 or quantised", is_gguf_llama, build_gguf_llama, NULL};
+const lb_net_row lb_net_gguf_llama = {"gguf-llama", "gguf of architecture llama, f32, f16, bf16 or quantised", is_gguf_llama,
+                                      build_gguf_llama, NULL};
 
 /* ---- llama2.c --------------------------------------------------------------------------------------------------------------- */
 
@@ -230,7 +247,8 @@ static const int file_order[PARTS] = {ATTN_NORM, Q, K, V, O, FFN_NORM, GATE, DOW
 
 /* How many floats those sizes want; 0 where they are no model's. The rope tables, unused since, are the file's. */
 static uint64_t floats_of(const shape *s, bool own_head) {
-    uint64_t n = (uint64_t)s->vocab * s->dim + s->dim + (uint64_t)s->context * (s->dim / s->heads) + (own_head ? (uint64_t)s->vocab * s->dim : 0);
+    uint64_t n =
+        (uint64_t)s->vocab * s->dim + s->dim + (uint64_t)s->context * (s->dim / s->heads) + (own_head ? (uint64_t)s->vocab * s->dim : 0);
     for (int part = 0; part < PARTS; part++) {
         size_t rows, cols;
         part_shape(s, part, &rows, &cols);
@@ -283,8 +301,15 @@ static bool read_head(int in, uint64_t file_bytes, shape *s, bool *own_head) {
     const int64_t vocab = *own_head ? -(int64_t)head[5] : head[5];
     for (int i = 0; i < HEAD_INTS; i++)
         if (i != 5 && head[i] <= 0) return false;
-    *s = (shape){.dim = (size_t)head[0], .hidden = (size_t)head[1], .layers = (size_t)head[2], .heads = (size_t)head[3],
-                 .kv_heads = (size_t)head[4], .vocab = (size_t)vocab, .context = (size_t)head[6], .theta = 10000, .eps = 1e-5,
+    *s = (shape){.dim = (size_t)head[0],
+                 .hidden = (size_t)head[1],
+                 .layers = (size_t)head[2],
+                 .heads = (size_t)head[3],
+                 .kv_heads = (size_t)head[4],
+                 .vocab = (size_t)vocab,
+                 .context = (size_t)head[6],
+                 .theta = 10000,
+                 .eps = 1e-5,
                  .rope = "rope_interleaved"};
     return check_shape(&nobody, s, "") && file_bytes == HEAD_BYTES + 4 * floats_of(s, *own_head);
 }

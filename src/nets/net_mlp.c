@@ -19,8 +19,8 @@ static void build_mlp(lb_builder *b, const lb_net_options *o) {
         const size_t rows = t->shape[0], cols = t->rank == 2 ? t->shape[1] : 0;
         if (x < 0) b->n->input = x = lb_build_value(b, LB_VALUE_ROW, cols, "input");
         if (x >= 0 && cols != b->n->values[x].cols) {
-            b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(b->n->file), "tensor \"%s\" takes %zu columns; the layer before it gives %zu", name,
-                                cols, b->n->values[x].cols);
+            b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(b->n->file),
+                                "tensor \"%s\" takes %zu columns; the layer before it gives %zu", name, cols, b->n->values[x].cols);
             return;
         }
         const int w = lb_build_weight(b, lb_load_matrix(b, name, rows, cols, false), rows, cols, name);

@@ -58,7 +58,8 @@ lb_status lb_net_put(lb_net_run *r, const lb_view *view, const double *rows_of_i
     const lb_net_value *v = &r->net->values[view->value];
     const size_t width = view->width ? view->width : v->cols, first = v->kind == LB_VALUE_CACHE ? r->before : 0;
     LB_TRY(reserve(r, view->value, rows, err));
-    for (size_t i = 0; i < rows; i++) memcpy(r->store[view->value] + (first + i) * v->cols + view->col, rows_of_it + i * width, width * sizeof(double));
+    for (size_t i = 0; i < rows; i++)
+        memcpy(r->store[view->value] + (first + i) * v->cols + view->col, rows_of_it + i * width, width * sizeof(double));
     return LB_OK;
 }
 

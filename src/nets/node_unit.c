@@ -48,7 +48,8 @@ static lb_status coded_weight(const lb_node_job *job, int value, lb_coded **out,
     return lb_coded_make(*out, job->arith, true, &rows, err);
 }
 
-static lb_status judge_linear(const lb_node_job *job, const double *x, const lb_coded *a, const lb_coded *b, lb_node_result *out, lb_error *err) {
+static lb_status judge_linear(const lb_node_job *job, const double *x, const lb_coded *a, const lb_coded *b, lb_node_result *out,
+                              lb_error *err) {
     const size_t n = out->rows * out->cols;
     const lb_net_value *w = &job->net->values[job->node->in[1].value];
     const lb_rows ra = {.d = x, .rows = job->rows, .cols = w->cols}, rb = {.f = w->weights, .rows = w->rows, .cols = w->cols};

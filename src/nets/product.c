@@ -31,7 +31,8 @@ static void code_row(lb_coded *out, size_t r, const double *x) {
     const size_t width = (size_t)out->format->bytes;
     const int e = out->exponent[r] = exponent_of(out->format, x, out->cols);
     for (size_t c = 0; c < out->cols; c++)
-        lb_store_code((char *)out->codes + (r * out->cols + c) * width, (int)width, lb_from_double(out->format, e ? ldexp(x[c], -e) : x[c]));
+        lb_store_code((char *)out->codes + (r * out->cols + c) * width, (int)width,
+                      lb_from_double(out->format, e ? ldexp(x[c], -e) : x[c]));
 }
 
 static lb_status make(lb_coded *out, const lb_arith *a, const lb_rows *x, lb_error *err) {
@@ -55,7 +56,8 @@ static lb_status make(lb_coded *out, const lb_arith *a, const lb_rows *x, lb_err
 }
 
 lb_status lb_coded_make(lb_coded *out, const lb_arith *a, bool is_b, const lb_rows *x, lb_error *err) {
-    *out = (lb_coded){.format = lb_format_row(is_b ? a->unit.b : a->unit.a), .block = is_b ? a->block_b : a->block_a, .rows = x->rows, .cols = x->cols};
+    *out = (lb_coded){
+        .format = lb_format_row(is_b ? a->unit.b : a->unit.a), .block = is_b ? a->block_b : a->block_a, .rows = x->rows, .cols = x->cols};
     const lb_status s = make(out, a, x, err);
     if (s != LB_OK) lb_coded_free(out);
     return s;
@@ -76,7 +78,8 @@ void lb_coded_row(const lb_coded *x, size_t r, double *out) {
     }
     const size_t width = (size_t)x->format->bytes;
     for (size_t c = 0; c < x->cols; c++)
-        out[c] = ldexp(lb_to_double(x->format, lb_load_code((const char *)x->codes + (r * x->cols + c) * width, (int)width)), x->exponent[r]);
+        out[c] =
+            ldexp(lb_to_double(x->format, lb_load_code((const char *)x->codes + (r * x->cols + c) * width, (int)width)), x->exponent[r]);
 }
 
 /* ---- products -------------------------------------------------------------------------------------------------------------------- */
@@ -155,8 +158,9 @@ lb_status lb_plain_product(const lb_rows *a, const lb_rows *b, double *out, doub
 }
 
 double lb_unit_loss(const lb_unit *u, size_t k) {
-    static const double roundings[LB_UNIT_ROUND_COUNT] = {[LB_UNIT_RZ_F32] = 0x1p-23,  [LB_UNIT_RZ_E8M13] = 0x1p-13, [LB_UNIT_RNE_F16] = 0x1p-11,
-                                                          [LB_UNIT_RNE_F32] = 0x1p-24, [LB_UNIT_RNE_F64] = 0x1p-53,  [LB_UNIT_ODD_F32] = 0x1p-23};
+    static const double roundings[LB_UNIT_ROUND_COUNT] = {
+        [LB_UNIT_RZ_F32] = 0x1p-23,  [LB_UNIT_RZ_E8M13] = 0x1p-13, [LB_UNIT_RNE_F16] = 0x1p-11,
+        [LB_UNIT_RNE_F32] = 0x1p-24, [LB_UNIT_RNE_F64] = 0x1p-53,  [LB_UNIT_ODD_F32] = 0x1p-23};
     const double terms = u->terms > 0 ? u->terms : 1, blocks = ceil((double)k / terms) + 1;
     const double cut = u->frac_bits > 0 ? (terms + 1) * ldexp(1, -u->frac_bits) : terms * roundings[u->round];
     return blocks * (cut + roundings[u->round]);

@@ -38,7 +38,8 @@ lb_status lb_sample_token(const lb_sampler *s, const double *logits, size_t coun
     size_t best = 0;
     double total;
     if (!count) return lb_fail(err, LB_E_ARG, "sampler", "no logits");
-    if (!(s->temperature >= 0) || !isfinite(s->temperature)) return lb_fail(err, LB_E_ARG, "temperature", "%g; it is 0 or above", s->temperature);
+    if (!(s->temperature >= 0) || !isfinite(s->temperature))
+        return lb_fail(err, LB_E_ARG, "temperature", "%g; it is 0 or above", s->temperature);
     if (!(s->top_p >= 0 && s->top_p <= 1)) return lb_fail(err, LB_E_ARG, "top-p", "%g; it is between 0 and 1", s->top_p);
     for (size_t i = 0; i < count; i++) {
         if (isnan(logits[i])) return lb_fail(err, LB_E_ARG, "sampler", "logit %zu is NaN", i);
