@@ -152,6 +152,32 @@ static lb_status against_file(const verify_args *a, const lb_net *n, const lb_ar
     return s;
 }
 
+/* Every operator's output of one arithmetic, as a file that --arith trace:FILE reads. */
+static lb_status dump(const verify_args *a, const lb_net *n, const lb_arith *arith, const verify_input *in, lb_error *err) {
+    const lb_net_about about = lb_net_describe(n);
+    const lb_net_input x = input_of(in, &about);
+    lb_net_run *r = NULL;
+    size_t count = 0, rows, cols;
+    const char *name;
+    double *y = malloc(in->count * about.out_cols * sizeof *y);
+    lb_tensor *tensors = calloc(about.nodes + 1, sizeof *tensors);
+    lb_status s = y && tensors ? lb_net_run_open(&r, n, arith, err) : lb_fail(err, LB_E_MEMORY, "output", "out of memory");
+    if (s == LB_OK) s = lb_net_run_step(r, &x, y, err);
+    for (const double *v; s == LB_OK && (v = lb_net_run_value(r, count, &name, &rows, &cols)); count++) {
+        float *f = malloc(rows * cols * sizeof *f);
+        tensors[count] = (lb_tensor){
+            .name = name, .dtype = lb_dtype_find("f32"), .rank = 2, .shape = {rows, cols}, .data = f, .bytes = rows * cols * sizeof *f};
+        if (!f) s = lb_fail(err, LB_E_MEMORY, name, "out of memory");
+        for (size_t i = 0; f && i < rows * cols; i++) f[i] = (float)v[i];
+    }
+    if (s == LB_OK) s = lb_safetensors_write(a->dump, tensors, count, NULL, 0, err);
+    for (size_t i = 0; tensors && i <= count && i < about.nodes; i++) free((void *)(uintptr_t)tensors[i].data);
+    free(tensors);
+    free(y);
+    lb_net_run_close(r);
+    return s;
+}
+
 static lb_status generate(const verify_args *a, const lb_net *n, const lb_arith *arith, const verify_input *in, lb_error *err) {
     const lb_net_about about = lb_net_describe(n);
     lb_net_input x = input_of(in, &about);
@@ -242,6 +268,7 @@ static int verify(const verify_args *args, const char *model) {
     verify_run v = {0};
     int code;
     lb_status s = open_all(args, model, &v, &err);
+    if (s == LB_OK && args->dump) s = dump(args, v.net, v.b[0], &v.in, &err);
     if (s == LB_OK) s = args->generate ? generate(args, v.net, v.b[0], &v.in, &err) : run_each(args, &v, &err);
     if (s != LB_OK)
         code = cli_error(&err);
@@ -277,7 +304,8 @@ int cli_verify(int argc, char **argv) {
     a.tolerance = &tolerance;
     const cli_option options[] = {
         {"reference", 0, CLI_TEXT, &a.reference, "REF", "safetensors with `input` and `output`: the answer to give"},
-        {"arith", 0, CLI_TEXTS, &a.ariths, "A", "f64 f32 contracted pairwise bf16 f16, or a unit; may be given again (default: f32)"},
+        {"arith", 0, CLI_TEXTS, &a.ariths, "A",
+         "f64 f32 contracted pairwise bf16 f16, a unit, or trace:FILE; may be given again (default: f32)"},
         {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run every operator on a device (opencl, vulkan …)"},
         {"against", 0, CLI_TEXT, &a.against, "A", "the arithmetic to compare with (default: f64)"},
         {"model-b", 0, CLI_TEXT, &a.other, "FILE", "the model of --arith where it is another file of the same shape"},
@@ -287,6 +315,7 @@ int cli_verify(int argc, char **argv) {
         {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default: 1e-3)"},
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (lastbit contracts)"},
         {"chunk", 0, CLI_COUNT, &a.chunk, "N", "do chunks of N rows give the bits of one piece?"},
+        {"dump", 0, CLI_TEXT, &a.dump, "FILE", "write every operator's output too, as safetensors"},
         {"generate", 0, CLI_COUNT, &a.generate, "N", "write N tokens that follow, as --arith says them"},
         {"temperature", 0, CLI_SECONDS, &a.sampler.temperature, "T", "draw tokens; without it the largest is taken"},
         {"top-k", 0, CLI_COUNT, &a.top_k, "K", "from the K largest"},

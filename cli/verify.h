@@ -8,7 +8,7 @@
 enum { VERIFY_ARITHS = 32 };
 
 typedef struct verify_args {
-    const char *reference, *against, *other, *tokens, *token_file, *contract;
+    const char *reference, *against, *other, *tokens, *token_file, *contract, *dump;
     cli_texts ariths, on;
     uint64_t rows, chunk, generate, top_k, heads;
     const double *tolerance;

@@ -80,6 +80,10 @@ static void print_flips(const lb_net_report *r) {
 }
 
 static void print_step(const lb_net_step *s, const char *mark) {
+    if (!s->compared) {
+        printf("  %-10s %-28s %-16s not in the trace\n", "-", s->node, s->op->name);
+        return;
+    }
     printf("  %-10s %-28s %-16s max|d| %-11.4g %10.4g ulp  %.3g of its budget\n", mark, s->node, s->op->name, s->max_abs, s->max_ulp,
            s->ratio);
 }
@@ -110,7 +114,7 @@ static json_t *number(double x) {
 }
 
 static json_t *step_json(const lb_net_step *s) {
-    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:[I, I]}", "node", s->node, "op", s->op->name, "max_abs", number(s->max_abs),
+    return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:[I, I], s:b}", "node", s->node, "op", s->op->name, "max_abs", number(s->max_abs),
                      "max_ulp", number(s->max_ulp), "ratio", number(s->ratio), "budget", number(s->budget), "at", (json_int_t)s->row,
                      (json_int_t)s->col);
 }

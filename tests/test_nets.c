@@ -285,6 +285,67 @@ static void a_planted_fault_is_named(void **state) {
     lb_net_close(good);
 }
 
+/* What an engine would write down: a run's values, one of them changed by `scale` where it is called `spoilt`, one left out. */
+static const char *trace_of(const lb_net *n, const char *spoilt, const char *left_out, float scale) {
+    tensors all = {.count = 0};
+    lb_arith *a = arith_of("contracted");
+    lb_net_run *r;
+    lb_error err = {0};
+    size_t rows, cols;
+    const char *name;
+    const double *v;
+    double y[9 * VOCAB];
+    assert_int_equal(lb_net_run_open(&r, n, a, &err), LB_OK);
+    assert_int_equal(lb_net_run_step(r, &nine, y, &err), LB_OK);
+    for (size_t i = 0; (v = lb_net_run_value(r, i, &name, &rows, &cols)); i++) {
+        if (strcmp(name, left_out) == 0) continue;
+        float *x = add_tensor(&all, name, rows, cols);
+        for (size_t e = 0; e < rows * cols; e++) x[e] = (float)v[e] * (strcmp(name, spoilt) == 0 && e / cols == 3 ? scale : 1);
+    }
+    lb_net_run_close(r);
+    lb_arith_close(a);
+    write_tensors(&all, "trace.safetensors");
+    free_tensors(&all);
+    return "trace.safetensors";
+}
+
+static void a_trace_is_judged_on_its_own_activations(void **state) {
+    (void)state;
+    lb_net *n = net_of(llama_bin(), NULL);
+    lb_arith *f64 = arith_of("f64"), *a;
+    char name[200];
+    lb_error err = {0};
+    for (int spoilt = 0; spoilt < 2; spoilt++) {
+        lb_net_report *r;
+        size_t over = 0, absent = 0;
+        snprintf(name, sizeof name, "trace:%s", net_path(trace_of(n, "layer.1.ffn.act", "layer.0.ffn.norm", spoilt ? 1.001f : 1)));
+        a = arith_of(name);
+        if (lb_net_compare(n, f64, a, &nine, NULL, NULL, &r, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+        for (size_t i = 0; i < r->step_count; i++) {
+            absent += !r->steps[i].compared;
+            over += r->steps[i].ratio > 1;
+        }
+        if (spoilt) {
+            EXPECT_STRING(__LINE__, r->steps[r->first_over].node, "layer.1.ffn.act");
+            assert_int_equal(r->steps[r->first_over].row, 3);
+        }
+        assert_int_equal(over > 0, spoilt);
+        assert_int_equal(absent, 1);
+        lb_net_report_close(r);
+        lb_arith_close(a);
+    }
+    tensors other = {.count = 0};
+    lb_net_report *r;
+    draw_tensor(&other, "x", 2, 2, 1, 0);
+    snprintf(name, sizeof name, "trace:%s", write_tensors(&other, "other.safetensors"));
+    free_tensors(&other);
+    a = arith_of(name);
+    assert_int_equal(lb_net_compare(n, f64, a, &nine, NULL, NULL, &r, &err), LB_E_FILE);
+    lb_arith_close(a);
+    lb_arith_close(f64);
+    lb_net_close(n);
+}
+
 /* ---- refused -------------------------------------------------------------------------------------------------------------------- */
 
 static void unread(int line, const char *path, const lb_net_options *o, const char *part) {
@@ -393,6 +454,7 @@ int main(void) {
         cmocka_unit_test(no_arithmetic_is_beyond_its_own_budget),
         cmocka_unit_test(chunks_change_no_bit),
         cmocka_unit_test(a_planted_fault_is_named),
+        cmocka_unit_test(a_trace_is_judged_on_its_own_activations),
         cmocka_unit_test(what_is_wrong_with_a_model_is_said),
         cmocka_unit_test(bad_inputs_are_refused),
         cmocka_unit_test(tokens_are_drawn_as_asked),

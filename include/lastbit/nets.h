@@ -56,7 +56,8 @@ const char *lb_arith_name(size_t i);
 const char *lb_arith_summary(size_t i);
 
 /** "f64", "f32" …; a unit ("sm_80/mma.m16n8k16.f32.bf16.bf16.f32"): every matrix product, those of attention too, is that unit's, its
- *  operands rounded to nearest into its formats, the rest is f32; or "on:DEVICE", which runs every operator there.
+ *  operands rounded to nearest into its formats, the rest is f32; "on:DEVICE", which runs every operator there; or "trace:FILE", an engine's own activations: safetensors whose tensors
+ *  are called as operators (heads together: "layer.0.attn") and hold [rows][cols]; what it lacks is computed in f32 from what it has.
  *  Formats of 8 bits and fewer get a power of two as scale a row of each operand, so that its largest value fits; block-scaled ones their own.
  *  errors LB_E_NAME with the nearest; LB_E_UNAVAILABLE; those of lb_device_open. memory lb_arith_close */
 lb_status lb_arith_open(lb_arith **out, const char *name, lb_error *err);
@@ -86,6 +87,10 @@ lb_status lb_net_run_step(lb_net_run *r, const lb_net_input *in, double *out, lb
 /** Forget all rows. */
 void lb_net_run_reset(lb_net_run *r);
 
+/** Value number i of the last step (what operators gave, heads together) and its name: [rows][cols], all rows of a cache. NULL past the end.
+ *  The run's, until its next step */
+const double *lb_net_run_value(const lb_net_run *r, size_t i, const char **name, size_t *rows, size_t *cols);
+
 /** Called after each operator: its output [rows][cols], valid during the call. */
 typedef void lb_net_tap(void *user, const char *node, const double *values, size_t rows, size_t cols);
 void lb_net_run_tap(lb_net_run *r, lb_net_tap *tap, void *user);
@@ -101,6 +106,7 @@ typedef struct lb_net_step {
     double ratio;    /* largest |B - A| / budget; above 1: outside it. INFINITY where a class differs */
     double budget;   /* at that element */
     size_t row, col; /* of that element */
+    bool compared;   /* false: a trace has no such tensor */
 } lb_net_step;
 
 typedef struct lb_net_flip {
@@ -129,7 +135,7 @@ typedef struct lb_net_report {
 
 /** Run both, and each operator of B once more on A's activations. progress may be NULL.
  *  The budget of an operator is the limit of operators.h, and for a matrix product on a unit, or in narrower formats, what rounding its
- *  operands and its accumulator can do. errors as lb_net_run_step. memory lb_net_report_close */
+ *  operands and its accumulator can do. A trace is judged on its own activations. errors as lb_net_run_step. memory lb_net_report_close */
 lb_status lb_net_compare(const lb_net *n, const lb_arith *a, const lb_arith *b, const lb_net_input *in,
                          void (*progress)(void *user, const char *stage, double fraction), void *user, lb_net_report **out, lb_error *err);
 /** The same where B's network is another than A's, of the same program: weights, eps or wiring may differ. */

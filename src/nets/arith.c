@@ -72,13 +72,18 @@ static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
                                                              : LB_FUNCTIONS_IEEE;
         return lb_device_open(&a->device, name + 3, err);
     }
+    if (strncmp(name, "trace:", 6) == 0) {
+        a->how = LB_ARITH_TRACE;
+        a->format = lb_format_row(LB_F32);
+        return lb_file_open(&a->trace, name + 6, NULL, err);
+    }
     if (strchr(name, '/')) {
         LB_TRY(lb_unit_find(name, &a->unit, err));
         return take_unit(a, err);
     }
     const char *near = lb_nearest_name(name, names, ROW_COUNT);
     return lb_fail(err, LB_E_NAME, name,
-                   "no such arithmetic%s%s%s; it is f64 f32 contracted pairwise bf16 f16, a unit (lastbit units) or on:DEVICE",
+                   "no such arithmetic%s%s%s; it is f64 f32 contracted pairwise bf16 f16, a unit (lastbit units), on:DEVICE or trace:FILE",
                    near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
@@ -102,6 +107,7 @@ lb_status lb_arith_open(lb_arith **out, const char *name, lb_error *err) {
 void lb_arith_close(lb_arith *a) {
     if (!a) return;
     lb_device_close(a->device);
+    lb_file_close(a->trace);
     free(a);
 }
 

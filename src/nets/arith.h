@@ -6,7 +6,7 @@
 #include "lastbit/gemm.h"
 #include "lastbit/nets.h"
 
-typedef enum lb_arith_how { LB_ARITH_TRUTH, LB_ARITH_REPLAY, LB_ARITH_UNIT, LB_ARITH_DEVICE } lb_arith_how;
+typedef enum lb_arith_how { LB_ARITH_TRUTH, LB_ARITH_REPLAY, LB_ARITH_UNIT, LB_ARITH_DEVICE, LB_ARITH_TRACE } lb_arith_how;
 
 struct lb_arith {
     char name[600];
@@ -16,6 +16,7 @@ struct lb_arith {
     lb_unit unit;
     const lb_block_format *block_a, *block_b; /* of a unit with scales */
     lb_device *device;
+    lb_file *trace;              /* what an engine wrote down: tensors called as values, [rows][cols] */
     lb_function_class functions; /* what its functions promise */
 };
 

@@ -62,6 +62,7 @@ static void judge_step(const lb_node_result *y, const double *value, lb_net_step
 static lb_status step_of(const comparison *c, size_t i, lb_net_step *step, lb_error *err) {
     lb_node_job job = lb_net_job(c->a, c->in, i);
     lb_node_result y = {0}, truth = {0};
+    if (c->b->arith->how == LB_ARITH_TRACE) job.store = c->alone->store;
     job.net = c->nb;
     job.node = &c->nb->nodes[i];
     job.arith = c->b->arith;
@@ -74,7 +75,8 @@ static lb_status step_of(const comparison *c, size_t i, lb_net_step *step, lb_er
         job.coded = c->a->coded;
         s = lb_node_run(&job, true, &truth, err);
     }
-    if (s == LB_OK) judge_step(&y, truth.value ? truth.value : y.value, step);
+    step->compared = s == LB_OK && !y.absent;
+    if (step->compared) judge_step(&y, truth.value ? truth.value : y.value, step);
     lb_node_result_free(&y);
     lb_node_result_free(&truth);
     return s;
@@ -107,7 +109,11 @@ static lb_status all_steps(comparison *c, lb_error *err) {
         r->step_count = i + 1;
     }
     r->seconds_a = spent;
-    return LB_OK;
+    bool any = false;
+    for (size_t i = 0; i < n; i++) any = any || r->steps[i].compared;
+    return any ? LB_OK
+               : lb_fail(err, LB_E_FILE, lb_arith_text(c->b->arith),
+                         "none of its tensors is called as an operator of the network (--steps lists them)");
 }
 
 /* ---- outputs ---------------------------------------------------------------------------------------------------------------------- */

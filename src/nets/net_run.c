@@ -104,5 +104,19 @@ lb_status lb_net_run_step(lb_net_run *r, const lb_net_input *in, double *out, lb
     }
     memcpy(out, r->store[n->output], in->rows * n->about.out_cols * sizeof *out);
     r->before += in->rows;
+    r->rows = in->rows;
     return LB_OK;
+}
+
+const double *lb_net_run_value(const lb_net_run *r, size_t i, const char **name, size_t *rows, size_t *cols) {
+    size_t seen = 0;
+    for (size_t v = 0; v < r->net->value_count; v++) {
+        const lb_net_value *value = &r->net->values[v];
+        if (!r->store[v] || (int)v == r->net->input || seen++ != i) continue;
+        *name = value->name;
+        *rows = value->kind == LB_VALUE_CACHE ? r->before : r->rows;
+        *cols = value->cols;
+        return r->store[v];
+    }
+    return NULL;
 }

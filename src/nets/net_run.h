@@ -12,6 +12,7 @@ struct lb_net_run {
     size_t *capacity; /* rows */
     lb_coded *coded;  /* [values] */
     size_t before;    /* rows so far */
+    size_t rows;      /* of the last step */
     lb_net_tap *tap;
     void *tap_user;
 };

@@ -200,6 +200,7 @@ lb_status lb_node_run(const lb_node_job *job, bool judged, lb_node_result *out, 
     const char *op = job->node->op->name;
     const bool linear = strcmp(op, "linear") == 0, product = linear || strcmp(op, "attention") == 0;
     *out = (lb_node_result){0};
+    if (job->arith->how == LB_ARITH_TRACE) return lb_node_traced(job, judged, out, err);
     if (strcmp(op, "embedding") == 0) return embed(job, judged, out, err);
     if (product && job->arith->how == LB_ARITH_UNIT) return lb_node_on_unit(job, judged, out, err);
     if (linear && job->arith->how == LB_ARITH_TRUTH && !judged) return linear_in_f64(job, out, err);

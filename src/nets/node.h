@@ -21,6 +21,7 @@ typedef struct lb_node_job {
 typedef struct lb_node_result {
     size_t rows, cols;
     double *out, *value, *budget; /* value and budget NULL unless judged */
+    bool absent;                  /* a trace does not say */
 } lb_node_result;
 
 /** errors what the operator says. memory lb_node_result_free, also after a failure */
@@ -35,6 +36,9 @@ double lb_node_param(const lb_node_job *job, const char *name);
 
 /** The nodes that a unit computes: linear, attention. */
 lb_status lb_node_on_unit(const lb_node_job *job, bool judged, lb_node_result *out, lb_error *err);
+
+/** What a trace says of the node. */
+lb_status lb_node_traced(const lb_node_job *job, bool judged, lb_node_result *out, lb_error *err);
 
 /** linear in f64, from a plain product. */
 lb_status lb_node_linear_truth(const lb_node_job *job, const double *x, lb_node_result *out, double *gauge, lb_error *err);
