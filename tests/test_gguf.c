@@ -225,7 +225,7 @@ static void bad_tensors_are_refused(void **state) {
     refused(__LINE__, &f, "overlaps");
 }
 
-/* ---- blocks: values worked out by hand from the layout in docs/models.md ---------------------------------------------------- */
+/* ---- blocks: values worked out by hand from the layout in docs/networks.md ---------------------------------------------------- */
 
 static const uint8_t half_one[2] = {0x00, 0x3c}, half_two[2] = {0x00, 0x40};
 

@@ -42,7 +42,7 @@ typedef struct lb_tensor {
 size_t lb_tensor_count(const lb_tensor *t);
 
 /** Elements first … first + count - 1 as f32: floats as they are (f64 rounded to nearest even), blocks of gguf as scale times code.
- *  accuracy exact for f32 f16 bf16 and the 8-bit floats; quantised blocks: each product and sum rounded to f32 in the order of docs/models.md
+ *  accuracy exact for f32 f16 bf16 and the 8-bit floats; quantised blocks: each product and sum rounded to f32 in the order of docs/networks.md
  *  errors LB_E_FORMAT for a type that holds no numbers of its own (u8 … v2); LB_E_ARG outside the tensor. threads pure. source gguf-format */
 lb_status lb_tensor_values(const lb_tensor *t, size_t first, size_t count, float *out, lb_error *err);
 

@@ -24,7 +24,7 @@ typedef struct lb_net_options {
     bool drop_unknown; /* tensors that the kind does not know are passed over; else they are an error */
 } lb_net_options;
 
-/** Read a model: llama2.c version 0, gguf (architecture llama), or safetensors of an MLP, GPT-2, Llama or BERT (docs/models.md).
+/** Read a model: llama2.c version 0, gguf (architecture llama), or safetensors of an MLP, GPT-2, Llama or BERT (docs/networks.md).
  *  Told by content. Weights are kept as f32; a quantised one is expanded once.
  *  errors LB_E_FILE: what is missing, of another shape, or unknown, by name; LB_E_MEMORY. memory lb_net_close */
 lb_status lb_net_open(lb_net **out, const char *path, const lb_net_options *options, lb_error *err);
