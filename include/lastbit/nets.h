@@ -92,8 +92,7 @@ void lb_net_run_reset(lb_net_run *r);
 const double *lb_net_run_value(const lb_net_run *r, size_t i, const char **name, size_t *rows, size_t *cols);
 
 /** Called after each operator: its output [rows][cols], valid during the call. */
-typedef void lb_net_tap(void *user, const char *node, const double *values, size_t rows, size_t cols);
-void lb_net_run_tap(lb_net_run *r, lb_net_tap *tap, void *user);
+void lb_net_run_tap(lb_net_run *r, void (*tap)(void *user, const char *node, const double *values, size_t rows, size_t cols), void *user);
 
 /* ---- two arithmetics --------------------------------------------------------------------------------------------------------- */
 

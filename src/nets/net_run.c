@@ -36,7 +36,7 @@ void lb_net_run_reset(lb_net_run *r) {
     r->before = 0;
 }
 
-void lb_net_run_tap(lb_net_run *r, lb_net_tap *tap, void *user) {
+void lb_net_run_tap(lb_net_run *r, void (*tap)(void *user, const char *node, const double *values, size_t rows, size_t cols), void *user) {
     r->tap = tap;
     r->tap_user = user;
 }

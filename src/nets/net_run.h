@@ -13,7 +13,7 @@ struct lb_net_run {
     lb_coded *coded;  /* [values] */
     size_t before;    /* rows so far */
     size_t rows;      /* of the last step */
-    lb_net_tap *tap;
+    void (*tap)(void *user, const char *node, const double *values, size_t rows, size_t cols);
     void *tap_user;
 };
 
