@@ -169,6 +169,8 @@ int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
 int cli_verify(int argc, char **argv);
+int cli_networks(int argc, char **argv);
+int cli_ariths(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_draws(int argc, char **argv);
 int cli_functions(int argc, char **argv);

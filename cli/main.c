@@ -19,6 +19,8 @@ static const cli_command commands[] = {
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
+    {"networks", cli_networks, "list the kinds of model files"},
+    {"ariths", cli_ariths, "list the arithmetics of whole networks"},
     {"units", cli_units, "list the matrix instructions"},
     {"parameters", cli_parameters, "list what --set changes of a unit"},
     {"formats", cli_formats_list, "list the number formats"},
