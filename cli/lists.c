@@ -351,7 +351,7 @@ static json_t *arith_rows(void) {
 int cli_networks(int argc, char **argv) {
     static const char *const columns[] = {"name", "what", NULL};
     return list(argc, argv, "lastbit networks [PART-OF-NAME] [--json|--markdown]", "What kinds of model files `lastbit verify` reads.",
-                network_rows, columns, sizeof columns / sizeof columns[0]);
+                network_rows, columns, columns);
 }
 
 int cli_ariths(int argc, char **argv) {
