@@ -61,6 +61,9 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** Write JUnit alone, for what was printed before; returns the run's exit code. */
+int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 
@@ -176,6 +179,9 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_verify(int argc, char **argv);
+int cli_networks(int argc, char **argv);
+int cli_ariths(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_draws(int argc, char **argv);
 int cli_functions(int argc, char **argv);

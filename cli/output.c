@@ -27,6 +27,16 @@ static lb_status write_junit(const char *path, lb_record *const *records, size_t
     return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "cannot be written");
 }
 
+int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count) {
+    lb_error err;
+    lb_verdict *verdicts = malloc((count + 1) * sizeof *verdicts);
+    if (!verdicts) return cli_usage_error("report", "no memory");
+    for (size_t i = 0; i < count; i++) verdicts[i] = records[i]->verdict;
+    const int code = write_junit(output->junit, records, count, &err) == LB_OK ? lb_records_exit(verdicts, count) : cli_error(&err);
+    free(verdicts);
+    return code;
+}
+
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count) {
     lb_error err;
     lb_verdict *verdicts = malloc((count + 1) * sizeof *verdicts);

@@ -14,6 +14,7 @@
 #include "lastbit/fragments.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
+#include "lastbit/nets.h"
 #include "lastbit/operators.h"
 #include "lastbit/power.h"
 #include "lastbit/probe.h"

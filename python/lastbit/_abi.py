@@ -1349,6 +1349,7 @@ class lb_dtype(Structure):
         ("npy", c_char_p),
         ("bytes", c_int),
         ("format", c_int),
+        ("block", c_int),
     ]
 
 
@@ -1377,6 +1378,111 @@ class lb_operand(Structure):
         ("mat", lb_mat),
         ("file", c_void_p),
         ("owned", c_void_p),
+    ]
+
+
+class lb_net_options(Structure):
+    _fields_ = [
+        ("heads", c_size_t),
+        ("drop_unknown", c_bool),
+    ]
+
+
+class lb_net_about(Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("takes_tokens", c_bool),
+        ("grows", c_bool),
+        ("layers", c_size_t),
+        ("width", c_size_t),
+        ("heads", c_size_t),
+        ("kv_heads", c_size_t),
+        ("context", c_size_t),
+        ("in_cols", c_size_t),
+        ("out_cols", c_size_t),
+        ("nodes", c_size_t),
+        ("weights", c_uint64),
+    ]
+
+
+class lb_net_input(Structure):
+    _fields_ = [
+        ("tokens", c_void_p),
+        ("values", c_void_p),
+        ("rows", c_size_t),
+    ]
+
+
+class lb_net_step(Structure):
+    _fields_ = [
+        ("node", c_char_p),
+        ("op", POINTER(lb_op)),
+        ("max_abs", c_double),
+        ("max_ulp", c_double),
+        ("ratio", c_double),
+        ("budget", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("compared", c_bool),
+    ]
+
+
+class lb_net_flip(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("token_a", c_int32),
+        ("token_b", c_int32),
+        ("gap", c_double),
+        ("error", c_double),
+    ]
+
+
+class lb_net_report(Structure):
+    _fields_ = [
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("max_abs", c_double),
+        ("max_ulp", c_double),
+        ("rms", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("kl_mean", c_double),
+        ("kl_most", c_double),
+        ("top1_same", c_size_t),
+        ("top5_same", c_size_t),
+        ("loss_a", c_double),
+        ("loss_b", c_double),
+        ("class_mismatch", c_uint64),
+        ("steps", POINTER(lb_net_step)),
+        ("step_count", c_size_t),
+        ("first_over", c_size_t),
+        ("flips", POINTER(lb_net_flip)),
+        ("flip_count", c_size_t),
+        ("seconds_a", c_double),
+        ("seconds_b", c_double),
+    ]
+
+
+class lb_net_parting(Structure):
+    _fields_ = [
+        ("same", c_bool),
+        ("compared", c_uint64),
+        ("node", c_char_p),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("whole", c_double),
+        ("chunked", c_double),
+    ]
+
+
+class lb_sampler(Structure):
+    _fields_ = [
+        ("temperature", c_double),
+        ("top_k", c_size_t),
+        ("top_p", c_double),
+        ("seed", c_uint64),
     ]
 
 
@@ -1781,6 +1887,7 @@ FUNCTIONS = {
     "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
     "lb_dtype_for": (POINTER(lb_dtype), [POINTER(lb_format), c_bool]),
     "lb_tensor_count": (c_size_t, [POINTER(lb_tensor)]),
+    "lb_tensor_values": (c_int, [POINTER(lb_tensor), c_size_t, c_size_t, c_void_p, POINTER(lb_error)]),
     "lb_file_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_file_parse": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_file_close": (None, [c_void_p]),
@@ -1803,6 +1910,28 @@ FUNCTIONS = {
     "lb_reader_unchanged": (c_int, [c_void_p, POINTER(lb_error)]),
     "lb_reader_close": (None, [c_void_p]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_net_kind": (c_char_p, [c_size_t]),
+    "lb_net_kind_summary": (c_char_p, [c_size_t]),
+    "lb_net_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_net_options), POINTER(lb_error)]),
+    "lb_net_close": (None, [c_void_p]),
+    "lb_net_describe": (lb_net_about, [c_void_p]),
+    "lb_net_node": (c_char_p, [c_void_p, c_size_t, POINTER(c_void_p)]),
+    "lb_arith_name": (c_char_p, [c_size_t]),
+    "lb_arith_summary": (c_char_p, [c_size_t]),
+    "lb_arith_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_arith_close": (None, [c_void_p]),
+    "lb_arith_text": (c_char_p, [c_void_p]),
+    "lb_net_run_open": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_net_run_close": (None, [c_void_p]),
+    "lb_net_run_step": (c_int, [c_void_p, POINTER(lb_net_input), c_void_p, POINTER(lb_error)]),
+    "lb_net_run_reset": (None, [c_void_p]),
+    "lb_net_run_value": (c_void_p, [c_void_p, c_size_t, POINTER(c_void_p), c_void_p, c_void_p]),
+    "lb_net_run_tap": (None, [c_void_p, c_void_p, c_void_p]),
+    "lb_net_compare": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(lb_net_input), c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_net_compare_models": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_net_input), c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_net_report_close": (None, [POINTER(lb_net_report)]),
+    "lb_net_chunks": (c_int, [c_void_p, c_void_p, POINTER(lb_net_input), c_size_t, POINTER(lb_net_parting), POINTER(lb_error)]),
+    "lb_sample_token": (c_int, [POINTER(lb_sampler), c_void_p, c_size_t, c_uint64, c_void_p, POINTER(lb_error)]),
     "lb_fault_row": (POINTER(lb_fault), [c_size_t]),
     "lb_fault_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_power": (c_int, [POINTER(lb_power_input), POINTER(lb_record), POINTER(lb_error)]),

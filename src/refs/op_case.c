@@ -110,8 +110,8 @@ static lb_status read_seed(const char *text, uint64_t *out, lb_error *err) {
 }
 
 static lb_status read_format(const char *text, const lb_format **out, lb_error *err) {
-    static const char *const names[] = {"f32", "f16", "bf16"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = {"f32", "f16", "bf16", "f64"}; /* f64: true values alone */
+    for (size_t i = 0; i < 4; i++)
         if (strcmp(text, names[i]) == 0) {
             *out = lb_format_find(text);
             return LB_OK;

@@ -507,6 +507,24 @@ pub struct lb_reader {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_net {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_arith {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_net_run {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_judge {
     _private: [u8; 0],
 }
@@ -1428,6 +1446,7 @@ pub struct lb_dtype {
     pub npy: *const c_char,
     pub bytes: c_int,
     pub format: c_int,
+    pub block: c_int,
 }
 
 #[repr(C)]
@@ -1456,6 +1475,111 @@ pub struct lb_operand {
     pub mat: lb_mat,
     pub file: *mut lb_file,
     pub owned: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_options {
+    pub heads: usize,
+    pub drop_unknown: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_about {
+    pub kind: *const c_char,
+    pub takes_tokens: bool,
+    pub grows: bool,
+    pub layers: usize,
+    pub width: usize,
+    pub heads: usize,
+    pub kv_heads: usize,
+    pub context: usize,
+    pub in_cols: usize,
+    pub out_cols: usize,
+    pub nodes: usize,
+    pub weights: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_input {
+    pub tokens: *const i32,
+    pub values: *const f64,
+    pub rows: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_step {
+    pub node: *const c_char,
+    pub op: *const lb_op,
+    pub max_abs: f64,
+    pub max_ulp: f64,
+    pub ratio: f64,
+    pub budget: f64,
+    pub row: usize,
+    pub col: usize,
+    pub compared: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_flip {
+    pub row: usize,
+    pub token_a: i32,
+    pub token_b: i32,
+    pub gap: f64,
+    pub error: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_report {
+    pub rows: usize,
+    pub cols: usize,
+    pub a: *mut f64,
+    pub b: *mut f64,
+    pub max_abs: f64,
+    pub max_ulp: f64,
+    pub rms: f64,
+    pub row: usize,
+    pub col: usize,
+    pub kl_mean: f64,
+    pub kl_most: f64,
+    pub top1_same: usize,
+    pub top5_same: usize,
+    pub loss_a: f64,
+    pub loss_b: f64,
+    pub class_mismatch: u64,
+    pub steps: *mut lb_net_step,
+    pub step_count: usize,
+    pub first_over: usize,
+    pub flips: *mut lb_net_flip,
+    pub flip_count: usize,
+    pub seconds_a: f64,
+    pub seconds_b: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_parting {
+    pub same: bool,
+    pub compared: u64,
+    pub node: *const c_char,
+    pub row: usize,
+    pub col: usize,
+    pub whole: f64,
+    pub chunked: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sampler {
+    pub temperature: f64,
+    pub top_k: usize,
+    pub top_p: f64,
+    pub seed: u64,
 }
 
 #[repr(C)]
@@ -1676,7 +1800,7 @@ pub struct lb_capsule_notes {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_shrink_options, lb_shrunk, lb_capsule_notes
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -2108,6 +2232,7 @@ extern "C" {
     pub fn lb_dtype_of_codes(f: *const lb_format) -> *const lb_dtype;
     pub fn lb_dtype_for(f: *const lb_format, npy: bool) -> *const lb_dtype;
     pub fn lb_tensor_count(t: *const lb_tensor) -> usize;
+    pub fn lb_tensor_values(t: *const lb_tensor, first: usize, count: usize, out: *mut f32, err: *mut lb_error) -> lb_status;
     pub fn lb_file_open(
         out: *mut *mut lb_file,
         path: *const c_char,
@@ -2176,6 +2301,76 @@ extern "C" {
     pub fn lb_reader_unchanged(s: *const lb_reader, err: *mut lb_error) -> lb_status;
     pub fn lb_reader_close(s: *mut lb_reader);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_kind(i: usize) -> *const c_char;
+    pub fn lb_net_kind_summary(i: usize) -> *const c_char;
+    pub fn lb_net_open(
+        out: *mut *mut lb_net,
+        path: *const c_char,
+        options: *const lb_net_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_close(n: *mut lb_net);
+    pub fn lb_net_describe(n: *const lb_net) -> lb_net_about;
+    pub fn lb_net_node(n: *const lb_net, i: usize, op: *mut *const lb_op) -> *const c_char;
+    pub fn lb_arith_name(i: usize) -> *const c_char;
+    pub fn lb_arith_summary(i: usize) -> *const c_char;
+    pub fn lb_arith_open(out: *mut *mut lb_arith, name: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_arith_close(a: *mut lb_arith);
+    pub fn lb_arith_text(a: *const lb_arith) -> *const c_char;
+    pub fn lb_net_run_open(out: *mut *mut lb_net_run, n: *const lb_net, a: *const lb_arith, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_run_close(r: *mut lb_net_run);
+    pub fn lb_net_run_step(r: *mut lb_net_run, r#in: *const lb_net_input, out: *mut f64, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_run_reset(r: *mut lb_net_run);
+    pub fn lb_net_run_value(
+        r: *const lb_net_run,
+        i: usize,
+        name: *mut *const c_char,
+        rows: *mut usize,
+        cols: *mut usize,
+    ) -> *const f64;
+    pub fn lb_net_run_tap(
+        r: *mut lb_net_run,
+        tap: Option<unsafe extern "C" fn(user: *mut c_void, node: *const c_char, values: *const f64, rows: usize, cols: usize)>,
+        user: *mut c_void,
+    );
+    pub fn lb_net_compare(
+        n: *const lb_net,
+        a: *const lb_arith,
+        b: *const lb_arith,
+        r#in: *const lb_net_input,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_net_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_compare_models(
+        na: *const lb_net,
+        a: *const lb_arith,
+        nb: *const lb_net,
+        b: *const lb_arith,
+        r#in: *const lb_net_input,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_net_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_report_close(r: *mut lb_net_report);
+    pub fn lb_net_chunks(
+        n: *const lb_net,
+        a: *const lb_arith,
+        r#in: *const lb_net_input,
+        chunk: usize,
+        out: *mut lb_net_parting,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_sample_token(
+        s: *const lb_sampler,
+        logits: *const f64,
+        count: usize,
+        index: u64,
+        token: *mut i32,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_fault_row(i: usize) -> *const lb_fault;
     pub fn lb_fault_find(name: *const c_char, out: *mut *const lb_fault, err: *mut lb_error) -> lb_status;
     pub fn lb_power(r#in: *const lb_power_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
