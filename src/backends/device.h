@@ -9,6 +9,7 @@
 
 typedef struct lb_backend {
     const char *name, *summary;
+    bool alone;                                                           /* NAME opens it too, as NAME: with nothing behind */
     lb_status (*open)(lb_device **out, const char *which, lb_error *err); /* NULL: not opened by name */
     bool (*can)(const lb_device *d, const lb_case *x, const char **why_not);
     lb_status (*run)(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err); /* y filled whole */
@@ -25,7 +26,7 @@ struct lb_device {
     bool inputs_changed;   /* the last run wrote to a, b or c */
 };
 
-extern const lb_backend lb_backend_model, lb_backend_kernel, lb_backend_command;
+extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command;
 
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "backends/launch.h"
-#include "backends/kernel/expr.h"
+#include "base/expr.h"
 #include "base/try.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,40 +31,17 @@ const lb_embedded *lb_embedded_find(const lb_embedded *table, const char *name) 
 }
 
 size_t lb_array_bytes(const lb_array *a) {
-    size_t bytes = (size_t)a->format->bytes;
-    for (unsigned i = 0; i < a->rank; i++) bytes *= a->dims[i];
-    return bytes;
+    return lb_array_count(a) * (size_t)a->format->bytes;
 }
 
 /* ---- expressions ----------------------------------------------------------------------------------------------------------- */
 
-/* The whole parameter called name[length], -1 if there is none. */
-static int parameter(const lb_op *op, const char *name, size_t length) {
-    for (unsigned i = 0; i < op->param_count; i++)
-        if (op->params[i].whole && strlen(op->params[i].name) == length && memcmp(op->params[i].name, name, length) == 0) return (int)i;
-    return -1;
-}
-
-/* Names of parameters become their values; what is no parameter stays, for the evaluator to take or refuse. */
 lb_status lb_launch_eval(const char *text, const lb_op_case *x, const char *place, int64_t *out, lb_error *err) {
-    static const lb_sizes none = {0, 0, 0};
-    char numbers[400];
-    size_t used = 0;
-    for (const char *p = text; *p && used < sizeof numbers;) {
-        size_t length = 0;
-        while (isalnum((unsigned char)p[length]) || p[length] == '_') length++;
-        const int at = length && !isdigit((unsigned char)*p) ? parameter(x->op, p, length) : -1;
-        if (at < 0 && length <= 1 && *p && strchr("mnk", *p))
-            return lb_fail(err, LB_E_FILE, place, "\"%.80s\": %s has no %c", text, x->op->name, *p);
-        if (at >= 0)
-            used += (size_t)snprintf(numbers + used, sizeof numbers - used, x->params[at] < 0 ? "(0-%.0f)" : "%.0f",
-                                     x->params[at] < 0 ? -x->params[at] : x->params[at]);
-        else
-            used += (size_t)snprintf(numbers + used, sizeof numbers - used, "%.*s", length ? (int)length : 1, p);
-        p += length ? length : 1;
-    }
-    if (used >= sizeof numbers) return lb_fail(err, LB_E_FILE, place, "\"%.80s\": too long", text);
-    return lb_expr_eval(numbers, &none, place, out, err);
+    lb_expr_var vars[LB_OP_PARAMS];
+    size_t count = 0;
+    for (unsigned i = 0; i < x->op->param_count; i++)
+        if (x->op->params[i].whole) vars[count++] = (lb_expr_var){x->op->params[i].name, (int64_t)x->params[i]};
+    return lb_expr_eval(text, vars, count, place, out, err);
 }
 
 /* "a, b": the pieces between the commas outside parentheses; NULL at the end. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* What a kernel's JSON makes of a case: buffers, arguments, sizes. */
 #include "backends/kernel/kernel.h"
-#include "backends/kernel/expr.h"
 #include "backends/launch.h"
+#include "base/expr.h"
 #include "base/try.h"
 
 #include <stdio.h>
@@ -20,8 +20,9 @@ typedef struct described {
 
 static lb_status evaluate(const described *d, const char *text, const char *place, int64_t *out, lb_error *err) {
     if (d->op) return lb_launch_eval(text, d->op, place, out, err);
-    const lb_sizes sizes = {(int64_t)lb_case_m(d->product), (int64_t)lb_case_n(d->product), (int64_t)lb_case_k(d->product)};
-    return lb_expr_eval(text, &sizes, place, out, err);
+    const lb_expr_var vars[] = {
+        {"m", (int64_t)lb_case_m(d->product)}, {"n", (int64_t)lb_case_n(d->product)}, {"k", (int64_t)lb_case_k(d->product)}};
+    return lb_expr_eval(text, vars, 3, place, out, err);
 }
 
 /* An integer, or an expression over m, n, k (the operator's whole parameters). */

@@ -2,6 +2,7 @@
 /* OpenCL as a device that compiles text. Each buffer lies between guard zones in a larger one, so that what a kernel writes beside
  * it is seen; the output begins as the caller filled it (with poison). Programs stay compiled until the session ends. */
 #include "backends/device.h"
+#include "backends/guard.h"
 #include "base/try.h"
 
 #include <CL/cl.h>
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD_BYTE = 0xa5, LEAST_GUARD = 4096, MAX_DEVICES = 64 };
+enum { MAX_DEVICES = 64 };
 
 /* A source with its options, compiled. */
 typedef struct program {
@@ -114,7 +115,7 @@ static lb_status choose_device(session *s, const char *device, char *detail, lb_
     const unsigned long index = strtoul(wanted, &end, 10);
     const bool by_index = *wanted && *end == 0;
     if (by_index && index >= count)
-        return lb_fail(err, LB_E_UNAVAILABLE, s->place, "%s of %u OpenCL devices (they count from 0)", wanted, count);
+        return lb_fail(err, LB_E_UNAVAILABLE, s->place, "no OpenCL device %s: this machine has %u (they count from 0)", wanted, count);
     for (cl_uint i = 0; i < count && !s->device; i++) {
         if (clGetDeviceInfo(devices[i], CL_DEVICE_NAME, sizeof name, name, NULL) != CL_SUCCESS) continue;
         if (by_index ? i == index : strstr(name, wanted) != NULL) s->device = devices[i];
@@ -130,7 +131,7 @@ static lb_status open_device(session *s, const char *device, char *detail, lb_er
     cl_uint align_bits = 0;
     LB_TRY(choose_device(s, device, detail, err));
     CL_TRY(clGetDeviceInfo(s->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof align_bits, &align_bits, NULL), "device");
-    s->guard = align_bits / 8 > LEAST_GUARD ? align_bits / 8 : LEAST_GUARD;
+    s->guard = align_bits / 8 > LB_LEAST_GUARD ? align_bits / 8 : LB_LEAST_GUARD;
     s->context = clCreateContext(NULL, 1, &s->device, NULL, NULL, &code);
     CL_TRY(code, "context");
     s->queue = clCreateCommandQueue(s->context, s->device, 0, &code);
@@ -209,18 +210,11 @@ static lb_status kernel_of(launched *l, lb_error *err) {
 
 /* ---- buffers ------------------------------------------------------------------------------------------------------------------- */
 
-static size_t whole_bytes(const session *s, const lb_job_buffer *b) {
-    return 2 * s->guard + (b->bytes ? b->bytes : 1);
-}
-
 static lb_status upload(const session *s, const lb_job_buffer *b, guarded *g, lb_error *err) {
-    const size_t size = whole_bytes(s, b);
     cl_int code;
-    char *image = malloc(size);
-    if (!image) return lb_fail(err, LB_E_MEMORY, s->place, "no memory for %zu bytes", size);
-    memset(image, GUARD_BYTE, size);
-    if (b->bytes) memcpy(image + s->guard, b->data, b->bytes);
-    g->whole = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, size, image, &code);
+    unsigned char *image;
+    LB_TRY(lb_guard_make(b, s->guard, &image, s->place, err));
+    g->whole = clCreateBuffer(s->context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, lb_guard_size(b, s->guard), image, &code);
     free(image);
     CL_TRY(code, "buffer");
     const cl_buffer_region region = {s->guard, b->bytes ? b->bytes : 1};
@@ -229,21 +223,12 @@ static lb_status upload(const session *s, const lb_job_buffer *b, guarded *g, lb
     return LB_OK;
 }
 
-/* Fetch the whole buffer: count changed guard bytes, and for an input whether it is still what went in; the output goes to the caller.
- * The guard behind an empty buffer begins after its one byte. */
 static lb_status download(const session *s, const lb_job_buffer *b, const guarded *g, lb_device *marks, lb_error *err) {
-    const size_t size = whole_bytes(s, b), end = s->guard + b->bytes;
+    const size_t size = lb_guard_size(b, s->guard);
     unsigned char *image = malloc(size);
     if (!image) return lb_fail(err, LB_E_MEMORY, s->place, "no memory for %zu bytes", size);
     const cl_int code = clEnqueueReadBuffer(s->queue, g->whole, CL_TRUE, 0, size, image, 0, NULL, NULL);
-    if (code == CL_SUCCESS) {
-        for (size_t i = 0; i < size; i++)
-            if ((i < s->guard || i >= end) && image[i] != GUARD_BYTE) marks->guard_damage++;
-        if (b->output && b->bytes)
-            memcpy(b->data, image + s->guard, b->bytes);
-        else if (b->bytes && memcmp(b->data, image + s->guard, b->bytes) != 0)
-            marks->inputs_changed = true;
-    }
+    if (code == CL_SUCCESS) lb_guard_take(b, s->guard, image, marks);
     free(image);
     CL_TRY(code, "reading a buffer back");
     return LB_OK;
