@@ -102,7 +102,7 @@ static lb_status read_words(const workshop *w, const char *path, uint32_t **word
     long size = -1;
     if (f && fseek(f, 0, SEEK_END) == 0) size = ftell(f);
     *words = size > 0 && size % 4 == 0 ? malloc((size_t)size) : NULL;
-    *count = (size_t)size / 4;
+    *count = size > 0 ? (size_t)size / 4 : 0;
     const bool ok = *words && fseek(f, 0, SEEK_SET) == 0 && fread(*words, 4, *count, f) == *count;
     if (f) fclose(f);
     if (ok) return LB_OK;
@@ -187,7 +187,8 @@ static lb_status compiled_of(glsl *g, const lb_source_job *job, const compiled *
             *out = c;
             return LB_OK;
         }
-    compiled *c = calloc(1, sizeof *c);
+    compiled *c = calloc(1, sizeof *c); /* kept once it compiled */
+    *out = NULL;
     if (!c) return lb_fail(err, LB_E_MEMORY, job->path, "no memory");
     c->source = strdup(job->source);
     c->options = strdup(job->options);
@@ -204,7 +205,7 @@ static lb_status compiled_of(glsl *g, const lb_source_job *job, const compiled *
 
 static lb_status glsl_run(void *session, const lb_source_job *job, lb_error *err) {
     glsl *g = session;
-    const compiled *c;
+    const compiled *c = NULL;
     LB_TRY(compiled_of(g, job, &c, err));
     return lb_vk_run(g->device, c->words, c->count, job, 0, err);
 }

@@ -132,8 +132,8 @@ static lb_status vulkan_run_op(lb_device *d, lb_op_case *x, double timeout_secon
 }
 
 const lb_backend lb_backend_vulkan = {.name = "vulkan",
-                                      .summary =
-                                          "vulkan, vulkan:1 or vulkan:NAME, our GLSL kernels on a Vulkan device, the first or that one",
+                                      .summary = "vulkan[:DEVICE], our own GLSL kernels on a device, by index or part of its name",
+                                      .alone = true,
                                       .open = vulkan_open,
                                       .can = vulkan_can,
                                       .run = vulkan_run,

@@ -2,6 +2,7 @@
 /* One launch on a Vulkan device. Each buffer lies between guard zones in a larger one, and an output begins as the caller filled it
  * (with poison). The shader may reach the guard behind its data, so that what it writes there is seen rather than dropped by a driver
  * that checks bounds; only a shader that asks for a buffer's length gets the data alone. */
+#include "backends/guard.h"
 #include "backends/vulkan/vulkan_session.h"
 #include "base/try.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = 4096, GUARD_BYTE = 0xa5, PUSH_BYTES = 128 };
+enum { GUARD = LB_LEAST_GUARD, GUARD_BYTE = 0xa5, PUSH_BYTES = 128 };
 
 /* [guard][data][up to a word][guard], mapped while it lives. */
 typedef struct guarded {
@@ -70,16 +71,6 @@ static lb_status upload(lb_vk *v, const lb_job_buffer *b, guarded *g, lb_error *
     memset(g->mapped, GUARD_BYTE, g->size);
     if (b->bytes) memcpy(g->mapped + GUARD, b->data, b->bytes);
     return LB_OK;
-}
-
-/* Count changed guard bytes, and for an input whether it is still what went in; the output goes to the caller. */
-static void download(const lb_job_buffer *b, const guarded *g, lb_device *marks) {
-    for (size_t i = 0; i < g->size; i++)
-        if ((i < GUARD || i >= GUARD + b->bytes) && g->mapped[i] != GUARD_BYTE) marks->guard_damage++;
-    if (b->output && b->bytes)
-        memcpy(b->data, g->mapped + GUARD, b->bytes);
-    else if (b->bytes && memcmp(b->data, g->mapped + GUARD, b->bytes) != 0)
-        marks->inputs_changed = true;
 }
 
 static void launched_free(launched *l) {
@@ -218,7 +209,7 @@ static lb_status launch(launched *l, const uint32_t *words, size_t count, double
     LB_TRY(bind(l, err));
     LB_TRY(record(l, err));
     LB_TRY(submit(l, timeout_seconds, err));
-    for (size_t i = 0; i < job->buffer_count; i++) download(&job->buffers[i], &l->buffers[i], job->marks);
+    for (size_t i = 0; i < job->buffer_count; i++) lb_guard_take(&job->buffers[i], GUARD, l->buffers[i].mapped, job->marks);
     return LB_OK;
 }
 
