@@ -6,7 +6,11 @@
 
 #define PORT_IN(i, name) layout(set = 0, binding = i, std430) readonly buffer name##_port { uint name[]; };
 #define PORT_OUT(i, name) layout(set = 0, binding = i, std430) buffer name##_port { uint name[]; };
+#if defined(LB_PARAMS_BINDING) // for languages without push constants: tools/cross_kernels
+#define PARAMS(list) layout(set = 0, binding = LB_PARAMS_BINDING, std140) uniform lb_params { list } p;
+#else
 #define PARAMS(list) layout(push_constant, std430) uniform lb_params { list } p;
+#endif
 
 // ---- elements ---------------------------------------------------------------------------------------------------------------------
 
