@@ -19,22 +19,21 @@ static void put_all(const lb_ref *r, size_t start, size_t n, double v) {
 
 /* ---- softmax ---------------------------------------------------------------------------------------------------------------- */
 
-/* Rescaling: each step may multiply what is summed by exp(old max - new max), whose arguments add up to at most the row's range. */
-static double rescaling(const lb_ref *r, size_t n, double range) {
+/* Rescaling, relative: each step after a key may multiply it by exp(old max - new max); those arguments add up to at most what the key's
+ * score lies below the maximum. */
+static double rescaling(const lb_ref *r, size_t n, double below) {
     const lb_function_row *e = lb_function_row_at(LB_FN_exp);
     const double ulp = e->at[r->c].ulp, per_x = e->at[r->c].ulp_per_x;
-    return (double)n * (2 * ulp + 1) * LB_U + range * (2 * per_x + 1) * LB_U;
+    return (double)n * (2 * ulp + 1) * LB_U + below * (2 * per_x + 1) * LB_U;
 }
 
 bool lb_ref_weights(const lb_ref *r, const lb_num *s, size_t n, lb_num *w, double *top) {
-    double most = -INFINITY, least = INFINITY;
+    double most = -INFINITY;
     for (size_t j = 0; j < n; j++) {
         if (isnan(s[j].v) || s[j].v == INFINITY) return false;
         if (s[j].v > most) most = s[j].v;
-        if (isfinite(s[j].v) && s[j].v < least) least = s[j].v;
     }
     if (most == -INFINITY) return false;
-    const double again = rescaling(r, n, most - least);
     for (size_t j = 0; j < n; j++) {
         if (s[j].v == -INFINITY) {
             w[j] = (lb_num){0, 0, 0};
@@ -42,7 +41,7 @@ bool lb_ref_weights(const lb_ref *r, const lb_num *s, size_t n, lb_num *w, doubl
         }
         const lb_num far = lb_num_sub(s[j], (lb_num){most, 0, 0}, r->c); /* a kernel's own max is a common factor */
         w[j] = lb_num_call(LB_FN_exp, far, r->c);
-        w[j].l += again * w[j].v;
+        if (w[j].v > 0) w[j].l += rescaling(r, n, most - s[j].v) * w[j].v;
     }
     if (top) *top = most;
     return true;
