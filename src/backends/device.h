@@ -26,7 +26,8 @@ struct lb_device {
     bool inputs_changed;   /* the last run wrote to a, b or c */
 };
 
-extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command;
+extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command,
+    lb_backend_vulkan;
 
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);
@@ -66,7 +67,8 @@ typedef struct lb_source_job {
     size_t buffer_count;
     size_t global[3], local[3]; /* local[0] 0: the driver's choice; a global 0: nothing is launched */
     unsigned dims;
-    lb_device *marks; /* takes guard_damage, inputs_changed */
+    double timeout_seconds; /* 0: none; where the language can end a launch */
+    lb_device *marks;       /* takes guard_damage, inputs_changed */
 } lb_source_job;
 
 /** A language: what compiles and runs text. A session keeps its device and compiled programs until it is closed.
@@ -78,6 +80,6 @@ typedef struct lb_source_language {
     void (*close)(void *session); /* NULL is fine */
 } lb_source_language;
 
-extern const lb_source_language lb_opencl_language;
+extern const lb_source_language lb_opencl_language, lb_glsl_language, lb_hlsl_language;
 
 #endif
