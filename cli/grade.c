@@ -8,6 +8,7 @@
 typedef struct grade_args {
     const char *in, *contract, *shape, *dtype, *sentinel;
     uint64_t k, ld, guard, outliers;
+    cli_power power;
     cli_output output;
 } grade_args;
 
@@ -52,7 +53,14 @@ static lb_status parse_sentinel(const grade_args *a, lb_block_options *o, lb_err
 
 static lb_status judge(const grade_args *a, const lb_contract *contract, char **args, lb_operand *actual, lb_operand *reference,
                        lb_record **r, lb_error *err) {
-    lb_block_options o = {.contract = contract, .ld = a->ld, .guard_bytes = a->guard, .k = (double)a->k, .max_outliers = a->outliers};
+    lb_block_options o = {.contract = contract,
+                          .ld = a->ld,
+                          .guard_bytes = a->guard,
+                          .k = (double)a->k,
+                          .max_outliers = a->outliers,
+                          .power = a->power.wanted,
+                          .allow_blind = a->power.allow_blind.items,
+                          .allow_blind_count = a->power.allow_blind.count};
     const lb_format *format = NULL;
     lb_file_options options;
     lb_status s = LB_OK;
@@ -80,6 +88,7 @@ int cli_grade(int argc, char **argv) {
         {"shape", 0, CLI_TEXT, &a.shape, "ROWSxCOLS", "the files are raw little-endian elements; REFERENCE has this shape"},
         {"dtype", 0, CLI_TEXT, &a.dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
+        CLI_POWER_OPTIONS(a.power),
         CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
@@ -100,6 +109,8 @@ int cli_grade(int argc, char **argv) {
     if (argc <= 60 && !stop) {
         if (count != 2)
             code = cli_usage_error("grade", "%d files; it takes ACTUAL REFERENCE", count);
+        else if (!a.power.wanted && a.power.allow_blind.count)
+            code = cli_usage_error("grade", "--allow-blind says what --power may miss; give --power");
         else if (!a.contract || !a.k)
             code = cli_usage_error("grade", "give --contract NAME and --k N, the reduction depth");
         else if (lb_contract_open(a.contract, &contract, &err) != LB_OK ||

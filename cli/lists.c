@@ -132,6 +132,16 @@ static json_t *cause_rows(void) {
     return rows;
 }
 
+static json_t *fault_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_fault_row(i); i++) {
+        const lb_fault *f = lb_fault_row(i);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "name", f->name, "of", f->of_operands ? "sum" : "output", "what", f->what));
+    }
+    return rows;
+}
+
 /* ---- printing -------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
@@ -276,4 +286,11 @@ int cli_causes(int argc, char **argv) {
     static const char *const columns[] = {"name", "what", NULL};
     return list(argc, argv, "lastbit causes [PART-OF-NAME] [--json|--markdown]", "What the line `cause` of a failing check can name.",
                 cause_rows, columns, columns);
+}
+
+int cli_faults(int argc, char **argv) {
+    static const char *const columns[] = {"name", "of", "what", NULL};
+    return list(argc, argv, "lastbit faults [PART-OF-NAME] [--json|--markdown]",
+                "What --power injects into a correct output: into any output, or (of the sum) where A and B are known.", fault_rows,
+                columns, columns);
 }

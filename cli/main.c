@@ -27,6 +27,7 @@ static const cli_command commands[] = {
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"faults", cli_faults, "list the faults that --power injects"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

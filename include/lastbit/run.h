@@ -54,6 +54,9 @@ typedef struct lb_check_options {
     size_t max_outliers;    /* 0: 16 */
     void (*progress)(void *user, const char *stage, double fraction); /* may be NULL */
     void *progress_user;
+    bool power;                     /* see what the contract catches too (power.h) */
+    const char *const *allow_blind; /* faults that it may miss */
+    size_t allow_blind_count;
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.
@@ -82,6 +85,9 @@ typedef struct lb_block_options {
     const lb_contract *contract;
     double k;
     size_t max_outliers;
+    bool power;                     /* see what the contract catches too (power.h) */
+    const char *const *allow_blind; /* faults that it may miss */
+    size_t allow_blind_count;
 } lb_block_options;
 
 /** lb_grade over a strided block, with its guards and gaps audited: damage is FAIL. errors LB_E_SHAPE if the bytes do not fit. */
