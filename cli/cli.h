@@ -61,6 +61,9 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
+lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 
@@ -176,6 +179,7 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_parity_command(int argc, char **argv);
 int cli_faults(int argc, char **argv);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */

@@ -26,6 +26,7 @@ typedef struct lb_parity_options {
     unsigned repeats;       /* runs of each case, whose bits must be the same; 0: 1 */
     double timeout_seconds; /* of one case; 0: 20 */
     const char *known;      /* a file of known defects beside the shipped rows (docs/howto/parity.md); NULL: none */
+    bool plan_only;         /* open no device: only the plan is asked for */
     bool no_shipped_known;  /* leave the shipped rows out */
     bool no_power;          /* do not measure what the limits catch */
     const char *functions;  /* class of functions (lb_function_class_name) for every device; NULL: the device's own */

@@ -44,7 +44,7 @@ lb_status lb_parity_judge(const lb_subject *s, lb_record *r, double *ratio, lb_e
 lb_status lb_parity_cause(const lb_op_case *x, const lb_op_truth *t, char *text, size_t size, lb_error *err);
 
 /** What the limits catch of faults injected into the right output, into r->power. */
-lb_status lb_parity_power(const lb_op_case *x, const lb_op_truth *t, lb_record *r, lb_error *err);
+lb_status lb_parity_power(const lb_op_case *x, lb_function_class functions, lb_record *r, lb_error *err);
 
 /** The right output in x's outputs: the true values rounded once. */
 void lb_truth_round(const lb_op_truth *t, lb_op_case *x);

@@ -51,7 +51,7 @@ struct lb_worker {
     lb_zone zones[ARRAYS];
     uint64_t before[LB_OP_INPUTS];
     double asked; /* when */
-    unsigned starts;
+    unsigned starts; /* of the process */
     char detail[256];
 };
 
