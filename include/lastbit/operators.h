@@ -135,6 +135,7 @@ const lb_function_row *lb_function_row_at(size_t i);
  *         output's format; 0 where the bits are given (moves, indices); INFINITY where nothing can be said (f32 may overflow inside):
  *         such an element is not judged, and does not count as compared */
 typedef struct lb_op_truth {
+    lb_function_class functions;
     size_t count[LB_OP_OUTPUTS]; /* elements of each output */
     double *value[LB_OP_OUTPUTS], *error[LB_OP_OUTPUTS], *limit[LB_OP_OUTPUTS];
 } lb_op_truth;
@@ -159,6 +160,7 @@ lb_op_verdict lb_op_judge(const lb_op_truth *t, const lb_op_case *x, unsigned po
 #define LB_REPLAY_LIST(X)                                                                                                                  \
     X(SEQUENTIAL, "sequential", "sums from the first term to the last, each product and sum rounded to f32")                               \
     X(CONTRACTED, "contracted", "the same with a*b + c as one fma, wherever it stands so")                                                 \
+    X(DEVICE, "device", "contracted, and 1/sqrt(x) as one function rounded once")                                                          \
     X(PAIRWISE, "pairwise", "sums by halves: the first half's sum plus the second's, products rounded")
 
 typedef enum lb_replay_order {
