@@ -106,6 +106,17 @@ static void cpu_close(lb_device *d) {
     free(d);
 }
 
+static bool cpu_can_op(const lb_device *d, const lb_op_case *x, const char **why_not) {
+    (void)x;
+    *why_not = "operators run in the orders sequential, contracted and pairwise";
+    return ((const cpu *)d)->order->operators;
+}
+
+static lb_status cpu_run_op(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err) {
+    (void)timeout_seconds; /* whoever runs us in a process of its own ends that process */
+    return lb_op_replay(x, ((const cpu *)d)->order->replay, err);
+}
+
 /* ---- products --------------------------------------------------------------------------------------------------------------------- */
 
 /* Whether every value of the format is an f32. */
@@ -151,4 +162,6 @@ const lb_backend lb_backend_cpu = {.name = "cpu",
                                    .open = cpu_open,
                                    .can = cpu_can,
                                    .run = cpu_run,
+                                   .can_op = cpu_can_op,
+                                   .run_op = cpu_run_op,
                                    .close = cpu_close};

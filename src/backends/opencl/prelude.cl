@@ -23,7 +23,7 @@ void store(global T *p, size_t i, float v) { p[i] = v; }
 /* Narrow formats. */
 float from_e4m3(uchar c) {
     const uint e = c >> 3 & 15, m = c & 7;
-    const float size = (c & 0x7f) == 0x7f ? NAN : e ? as_float(e + 120 << 23 | m << 20) : (float)m * 0x1p-9f;
+    const float size = (c & 0x7f) == 0x7f ? NAN : e ? as_float((e + 120) << 23 | m << 20) : (float)m * 0x1p-9f;
     return c & 0x80 ? -size : size;
 }
 
@@ -33,7 +33,7 @@ float from_e8m0(uchar c) { return c == 255 ? NAN : as_float(c ? (uint)c << 23 : 
 
 float from_e2m1(uint c) {
     const uint e = c >> 1 & 3, m = c & 1;
-    const float size = e ? as_float(e + 126 << 23 | m << 22) : 0.5f * (float)m;
+    const float size = e ? as_float((e + 126) << 23 | m << 22) : 0.5f * (float)m;
     return c & 8 ? -size : size;
 }
 
