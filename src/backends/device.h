@@ -26,7 +26,8 @@ struct lb_device {
     bool inputs_changed;   /* the last run wrote to a, b or c */
 };
 
-extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command;
+extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command,
+    lb_backend_vulkan;
 
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);
@@ -78,6 +79,6 @@ typedef struct lb_source_language {
     void (*close)(void *session); /* NULL is fine */
 } lb_source_language;
 
-extern const lb_source_language lb_opencl_language;
+extern const lb_source_language lb_opencl_language, lb_glsl_language;
 
 #endif

@@ -23,6 +23,11 @@ static const struct lb_kernel_language languages[] = {
 #else
     {"opencl", NULL, "built without OpenCL: apt-get install ocl-icd-opencl-dev opencl-headers pocl-opencl-icd, then build again"},
 #endif
+#if LB_HAVE_VULKAN
+    {"glsl", &lb_glsl_language, ""},
+#else
+    {"glsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
+#endif
 };
 
 enum { LANGUAGE_COUNT = sizeof languages / sizeof languages[0] };
@@ -102,7 +107,8 @@ static lb_status read_language(lb_kernel *k, lb_error *err) {
         names[i] = languages[i].name;
         if (strcmp(name, languages[i].name) == 0) k->language = &languages[i];
     }
-    if (!k->language) return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s is", name, names[0]);
+    if (!k->language)
+        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s and %s are", name, names[0], names[1]);
     return k->language->runs ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
 }
 
