@@ -100,7 +100,8 @@ static void say_wrong(const split *s, size_t wrong, char *text, size_t size) {
 static void say_legal(const split *s, size_t strictly, char *text, size_t size) {
     for (size_t k = 0; k < LB_REPLAY_COUNT; k++) {
         static const char *const causes[LB_REPLAY_COUNT] = {
-            [LB_REPLAY_SEQUENTIAL] = "none", [LB_REPLAY_CONTRACTED] = "contraction", [LB_REPLAY_PAIRWISE] = "order"};
+            [LB_REPLAY_SEQUENTIAL] = "none", [LB_REPLAY_CONTRACTED] = "contraction", [LB_REPLAY_DEVICE] = "contraction, rsqrt",
+            [LB_REPLAY_PAIRWISE] = "order"};
         if (s->like[k] != s->total) continue;
         snprintf(text, size, "%s: the %s replay gives its bits", causes[k], lb_replay_name((lb_replay_order)k));
         return;

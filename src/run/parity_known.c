@@ -20,23 +20,26 @@ static const struct {
 #undef LB_KNOWN
 };
 
-static lb_status add(lb_known *k, lb_known_row **out, lb_error *err) {
+static lb_known_row *add(lb_known *k, lb_error *err) {
     if (k->count == k->capacity) {
         const size_t capacity = k->capacity ? 2 * k->capacity : 32;
         lb_known_row *more = realloc(k->rows, capacity * sizeof *more);
-        if (!more) return lb_fail(err, LB_E_MEMORY, "known", "no memory");
+        if (!more) {
+            lb_fail(err, LB_E_MEMORY, "known", "no memory");
+            return NULL;
+        }
         k->rows = more;
         k->capacity = capacity;
     }
-    *out = &k->rows[k->count++];
-    **out = (lb_known_row){0};
-    return LB_OK;
+    lb_known_row *r = &k->rows[k->count++];
+    *r = (lb_known_row){0};
+    return r;
 }
 
 static lb_status add_shipped(lb_known *k, lb_error *err) {
     for (size_t i = 0; i < sizeof shipped / sizeof shipped[0]; i++) {
-        lb_known_row *r = NULL;
-        LB_TRY(add(k, &r, err));
+        lb_known_row *r = add(k, err);
+        if (!r) return LB_E_MEMORY;
         snprintf(r->device, sizeof r->device, "%s", shipped[i].device);
         snprintf(r->version, sizeof r->version, "%s", shipped[i].version);
         snprintf(r->pattern, sizeof r->pattern, "%s", shipped[i].pattern);
@@ -86,9 +89,8 @@ static lb_status add_file(lb_known *k, const char *file, lb_error *err) {
     if (!root) return lb_fail(err, LB_E_FILE, file, "line %d: %s", why.line, why.text);
     lb_status s = json_is_array(root) ? LB_OK : lb_fail(err, LB_E_FILE, file, "it should be an array of rows");
     json_array_foreach(root, i, row) {
-        lb_known_row *r = NULL;
-        if (s == LB_OK) s = add(k, &r, err);
-        if (s == LB_OK) s = read_row(file, i, row, r, err);
+        lb_known_row *r = s == LB_OK ? add(k, err) : NULL;
+        if (s == LB_OK) s = r ? read_row(file, i, row, r, err) : LB_E_MEMORY;
     }
     json_decref(root);
     return s;

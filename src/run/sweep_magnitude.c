@@ -62,9 +62,9 @@ static lb_status judge_at(lb_sweep *s, const char *text, lb_verdict *verdict, ch
 
 static lb_status sweep_op(lb_sweep *s, const lb_op *op, lb_sweep_row *out, lb_error *err) {
     double most = 0x1p126;
-    char shape[LB_OP_TEXT];
+    char shape[256];
     *out = (lb_sweep_row){.op = op->name, .on = s->fleet->devices[s->device].name, .last_good = NAN, .first_bad = NAN, .largest = NAN};
-    snprintf(shape, sizeof shape, "%s", lb_plan_first_shape(op->name));
+    snprintf(shape, sizeof shape, "%s", lb_plan_first_shape(op->name)); /* rows of plans.def are short */
     char *pinned = strstr(shape, "seed=");
     if (pinned) *pinned = 0;
     for (double m = 1; m <= most; m *= 4) {
