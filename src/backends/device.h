@@ -67,7 +67,8 @@ typedef struct lb_source_job {
     size_t buffer_count;
     size_t global[3], local[3]; /* local[0] 0: the driver's choice; a global 0: nothing is launched */
     unsigned dims;
-    lb_device *marks; /* takes guard_damage, inputs_changed */
+    double timeout_seconds; /* 0: none; where the language can end a launch */
+    lb_device *marks;       /* takes guard_damage, inputs_changed */
 } lb_source_job;
 
 /** A language: what compiles and runs text. A session keeps its device and compiled programs until it is closed.
@@ -79,6 +80,6 @@ typedef struct lb_source_language {
     void (*close)(void *session); /* NULL is fine */
 } lb_source_language;
 
-extern const lb_source_language lb_opencl_language, lb_glsl_language;
+extern const lb_source_language lb_opencl_language, lb_glsl_language, lb_hlsl_language;
 
 #endif

@@ -25,8 +25,10 @@ static const struct lb_kernel_language languages[] = {
 #endif
 #if LB_HAVE_VULKAN
     {"glsl", &lb_glsl_language, ""},
+    {"hlsl", &lb_hlsl_language, ""},
 #else
     {"glsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
+    {"hlsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
 #endif
 };
 
@@ -108,7 +110,8 @@ static lb_status read_language(lb_kernel *k, lb_error *err) {
         if (strcmp(name, languages[i].name) == 0) k->language = &languages[i];
     }
     if (!k->language)
-        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s and %s are", name, names[0], names[1]);
+        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s, %s and %s are", name, names[0], names[1],
+                       names[2]);
     return k->language->runs ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
 }
 
@@ -187,10 +190,12 @@ static bool kernel_can_op(const lb_device *d, const lb_op_case *x, const char **
     return k->op && strcmp(k->op, x->op->name) == 0 && (!k->in || k->in == x->format);
 }
 
-/* The device is asked for at the first run, and kept with what it compiled. */
-static lb_status run_job(lb_kernel *k, lb_source_job *job, lb_error *err) {
+/* The device is asked for at the first run, and kept with what it compiled. Where the language cannot end a launch, whoever runs us in a
+ * process of its own ends that process. */
+static lb_status run_job(lb_kernel *k, lb_source_job *job, double timeout_seconds, lb_error *err) {
     const char *device = json_string_value(json_object_get(k->spec, "device"));
     job->marks = &k->base;
+    job->timeout_seconds = timeout_seconds;
     if (!k->session) LB_TRY(k->language->runs->open(&k->session, k->path, device ? device : "", k->base.detail, err));
     return k->language->runs->run(k->session, job, err);
 }
@@ -199,9 +204,8 @@ static lb_status kernel_run(lb_device *d, const lb_case *x, void *y, double time
     lb_kernel *k = (lb_kernel *)d;
     lb_source_job job;
     void *packed[3] = {NULL};
-    (void)timeout_seconds; /* whoever runs us in a process of its own ends that process */
     lb_status s = lb_kernel_job(k, x, y, &job, packed, err);
-    if (s == LB_OK) s = run_job(k, &job, err);
+    if (s == LB_OK) s = run_job(k, &job, timeout_seconds, err);
     for (size_t i = 0; i < 3; i++) free(packed[i]);
     return s;
 }
@@ -210,9 +214,8 @@ static lb_status kernel_run_op(lb_device *d, lb_op_case *x, double timeout_secon
     lb_kernel *k = (lb_kernel *)d;
     lb_source_job job;
     char options[1200];
-    (void)timeout_seconds;
     LB_TRY(lb_kernel_op_job(k, x, &job, options, sizeof options, err));
-    return run_job(k, &job, err);
+    return run_job(k, &job, timeout_seconds, err);
 }
 
 const lb_backend lb_backend_kernel = {.name = "kernel",

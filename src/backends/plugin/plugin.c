@@ -13,7 +13,7 @@
 
 enum { ARRAYS = LB_OP_INPUTS + LB_OP_OUTPUTS };
 
-/* The first struct of version 1; a plugin that knows less has no run. */
+/* What a plugin has to know of lb_plugin: up to run. */
 static const size_t least_size = offsetof(lb_plugin, run) + sizeof(void (*)(void));
 
 typedef struct plugin {

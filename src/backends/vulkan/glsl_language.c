@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* GLSL as a language of kernel:FILE.json: compiled by glslangValidator, run on a Vulkan device. What compiled is kept with the session. */
+/* GLSL and HLSL as languages of kernel:FILE.json: compiled by glslangValidator, run on a Vulkan device. What compiled is kept with the session. */
 #include "backends/vulkan/vulkan_session.h"
 #include "base/try.h"
 
@@ -111,23 +111,27 @@ static lb_status read_words(const workshop *w, const char *path, uint32_t **word
     return lb_fail(err, LB_E_DEVICE, path, "glslangValidator left no shader");
 }
 
-lb_status lb_glsl_compile(const char *path, const char *source, const char *options, uint32_t **words, size_t *count, lb_error *err) {
-    char include[560], *argv[MOST_OPTIONS + 12], *rest = NULL;
+lb_status lb_glsl_compile(const lb_source_job *job, const char *hlsl, uint32_t **words, size_t *count, lb_error *err) {
+    char include[560], entry[140], *argv[MOST_OPTIONS + 16], *rest = NULL;
     int argc = 0, status = 0;
-    const char *slash = strrchr(path, '/');
+    const char *path = job->path, *slash = strrchr(path, '/');
     workshop w;
-    char *text = strdup(options);
+    char *text = strdup(job->options);
     *words = NULL;
     if (!text) return lb_fail(err, LB_E_MEMORY, path, "no memory");
     snprintf(include, sizeof include, "-I%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
-    char *const fixed[] = {"glslangValidator", "-V", "--target-env", "vulkan1.1", "-S", "comp", include, "-o", w.out};
+    snprintf(entry, sizeof entry, "%s", hlsl ? hlsl : "");
+    char *const fixed[] = {"glslangValidator", "-V", "--target-env", "vulkan1.1", "-S", "comp", include, "-o", w.out}, *const more[] = {
+                                                                                                                           "-D", "-e",
+                                                                                                                           entry};
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) argv[argc++] = fixed[i];
-    for (char *p = strtok_r(text, " ", &rest); p && argc < MOST_OPTIONS + 9; p = strtok_r(NULL, " ", &rest)) argv[argc++] = p;
+    for (size_t i = 0; hlsl && i < sizeof more / sizeof more[0]; i++) argv[argc++] = more[i];
+    for (char *p = strtok_r(text, " ", &rest); p && argc < MOST_OPTIONS + 12; p = strtok_r(NULL, " ", &rest)) argv[argc++] = p;
     argv[argc++] = w.in;
     argv[argc] = NULL;
     lb_status s = workshop_open(&w, path, err);
     if (s == LB_OK) {
-        s = write_source(&w, path, source, err);
+        s = write_source(&w, path, job->source, err);
         if (s == LB_OK) s = run_compiler(argv, &w, path, &status, err);
         if (s == LB_OK && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) s = compile_failed(&w, path, err);
         if (s == LB_OK) s = read_words(&w, path, words, count, err);
@@ -148,6 +152,7 @@ typedef struct compiled {
 
 typedef struct glsl {
     lb_vk *device;
+    bool hlsl;
     compiled *sources;
 } glsl;
 
@@ -193,7 +198,7 @@ static lb_status compiled_of(glsl *g, const lb_source_job *job, const compiled *
     c->source = strdup(job->source);
     c->options = strdup(job->options);
     lb_status s = c->source && c->options ? LB_OK : lb_fail(err, LB_E_MEMORY, job->path, "no memory");
-    if (s == LB_OK) s = lb_glsl_compile(job->path, job->source, job->options, &c->words, &c->count, err);
+    if (s == LB_OK) s = lb_glsl_compile(job, g->hlsl ? job->entry : NULL, &c->words, &c->count, err);
     if (s != LB_OK) {
         compiled_free(c);
         return s;
@@ -207,7 +212,14 @@ static lb_status glsl_run(void *session, const lb_source_job *job, lb_error *err
     glsl *g = session;
     const compiled *c = NULL;
     LB_TRY(compiled_of(g, job, &c, err));
-    return lb_vk_run(g->device, c->words, c->count, job, 0, err);
+    return lb_vk_run(g->device, c->words, c->count, job, err);
+}
+
+static lb_status hlsl_open(void **session, const char *place, const char *device, char *detail, lb_error *err) {
+    LB_TRY(glsl_open(session, place, device, detail, err));
+    ((glsl *)*session)->hlsl = true;
+    return LB_OK;
 }
 
 const lb_source_language lb_glsl_language = {.name = "glsl", .suffix = ".comp", .open = glsl_open, .run = glsl_run, .close = glsl_close};
+const lb_source_language lb_hlsl_language = {.name = "hlsl", .suffix = ".hlsl", .open = hlsl_open, .run = glsl_run, .close = glsl_close};

@@ -38,14 +38,14 @@ static lb_status vulkan_open(lb_device **out, const char *which, lb_error *err) 
     return s;
 }
 
-static lb_status run_embedded(vulkan *v, const char *file, lb_source_job *job, double timeout_seconds, lb_error *err) {
+static lb_status run_embedded(vulkan *v, const char *file, lb_source_job *job, lb_error *err) {
     const lb_embedded *e = lb_embedded_find(lb_vulkan_shaders, file);
     if (!e) return lb_fail(err, LB_E_DEVICE, v->base.name, "the build has no shader %s", file);
     uint32_t *words = malloc(e->size + 1); /* as words want to lie */
     if (!words) return lb_fail(err, LB_E_MEMORY, v->base.name, "no memory");
     memcpy(words, e->bytes, e->size);
     job->marks = &v->base;
-    const lb_status s = lb_vk_run(v->session, words, e->size / 4, job, timeout_seconds, err);
+    const lb_status s = lb_vk_run(v->session, words, e->size / 4, job, err);
     free(words);
     return s;
 }
@@ -81,7 +81,7 @@ static lb_status vulkan_run(lb_device *d, const lb_case *x, void *y, double time
     const lb_mat *const operands[] = {&x->a, &x->b, &x->c};
     static const char *const names[] = {"a", "b", "c"};
     void *packed[3] = {NULL};
-    lb_source_job job = {.path = d->name, .entry = "main", .options = "", .dims = 2, .local = {16, 16}};
+    lb_source_job job = {.path = d->name, .entry = "main", .options = "", .dims = 2, .local = {16, 16}, .timeout_seconds = timeout_seconds};
     lb_status s = LB_OK;
     for (size_t i = 0; i < 3 && s == LB_OK; i++) {
         size_t bytes = 0;
@@ -101,7 +101,7 @@ static lb_status vulkan_run(lb_device *d, const lb_case *x, void *y, double time
     }
     job.global[0] = (lb_case_n(x) + 15) / 16 * 16;
     job.global[1] = (lb_case_m(x) + 15) / 16 * 16;
-    if (s == LB_OK) s = run_embedded((vulkan *)d, "product.f32.spv", &job, timeout_seconds, err);
+    if (s == LB_OK) s = run_embedded((vulkan *)d, "product.f32.spv", &job, err);
     for (size_t i = 0; i < 3; i++) free(packed[i]);
     return s;
 }
@@ -123,12 +123,12 @@ static bool vulkan_can_op(const lb_device *d, const lb_op_case *x, const char **
 
 static lb_status vulkan_run_op(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err) {
     const lb_launch *l = lb_launch_find(x->op->name);
-    lb_source_job job = {.path = d->name, .entry = "main", .options = ""};
+    lb_source_job job = {.path = d->name, .entry = "main", .options = "", .timeout_seconds = timeout_seconds};
     char file[80];
     if (!file_of(x, file)) return lb_fail(err, LB_E_FORMAT, d->name, "no shader %s", file);
     LB_TRY(lb_launch_args(x, &job, err));
     LB_TRY(lb_launch_grid(l, x, job.global, job.local, &job.dims, err));
-    return run_embedded((vulkan *)d, file, &job, timeout_seconds, err);
+    return run_embedded((vulkan *)d, file, &job, err);
 }
 
 const lb_backend lb_backend_vulkan = {.name = "vulkan",

@@ -184,8 +184,9 @@ static lb_status record(launched *l, lb_error *err) {
     return LB_OK;
 }
 
-static lb_status submit(launched *l, double timeout_seconds, lb_error *err) {
+static lb_status submit(launched *l, lb_error *err) {
     lb_vk *v = l->v;
+    const double timeout_seconds = l->job->timeout_seconds;
     const VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     LB_VK_TRY(vkCreateFence(v->device, &fence, NULL, &l->fence), "fence");
     const VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO, .commandBufferCount = 1, .pCommandBuffers = &l->commands};
@@ -198,7 +199,7 @@ static lb_status submit(launched *l, double timeout_seconds, lb_error *err) {
     return lb_fail(err, LB_E_TIMEOUT, v->place, "the launch did not end in %g s", timeout_seconds);
 }
 
-static lb_status launch(launched *l, const uint32_t *words, size_t count, double timeout_seconds, lb_error *err) {
+static lb_status launch(launched *l, const uint32_t *words, size_t count, lb_error *err) {
     const lb_source_job *job = l->job;
     bool nothing;
     LB_TRY(set_args(l, err));
@@ -208,15 +209,15 @@ static lb_status launch(launched *l, const uint32_t *words, size_t count, double
     for (size_t i = 0; i < job->buffer_count; i++) LB_TRY(upload(l->v, &job->buffers[i], &l->buffers[i], err));
     LB_TRY(bind(l, err));
     LB_TRY(record(l, err));
-    LB_TRY(submit(l, timeout_seconds, err));
+    LB_TRY(submit(l, err));
     for (size_t i = 0; i < job->buffer_count; i++) lb_guard_take(&job->buffers[i], GUARD, l->buffers[i].mapped, job->marks);
     return LB_OK;
 }
 
-lb_status lb_vk_run(lb_vk *v, const uint32_t *words, size_t count, const lb_source_job *job, double timeout_seconds, lb_error *err) {
+lb_status lb_vk_run(lb_vk *v, const uint32_t *words, size_t count, const lb_source_job *job, lb_error *err) {
     if (v->lost[0]) return lb_fail(err, LB_E_DEVICE, v->place, "%s; open the device again in another process", v->lost);
     launched l = {.v = v, .job = job};
-    const lb_status status = launch(&l, words, count, timeout_seconds, err);
+    const lb_status status = launch(&l, words, count, err);
     launched_free(&l);
     return status;
 }

@@ -42,9 +42,9 @@ typedef struct lb_vk {
 lb_status lb_vk_open(lb_vk **out, const char *place, const char *device, char *detail, lb_error *err);
 
 /** Run the job's buffers and arguments on this SPIR-V: buffers are bindings 0 … in the order of the arguments, numbers the push constants.
- *  timeout_seconds 0: none. After LB_E_TIMEOUT or a lost device every further run is LB_E_DEVICE.
+ *  After LB_E_TIMEOUT or a lost device every further run is LB_E_DEVICE.
  *  errors LB_E_FILE (the shader and the job do not fit), LB_E_DEVICE, LB_E_TIMEOUT, LB_E_SHAPE (too large for the device), LB_E_MEMORY */
-lb_status lb_vk_run(lb_vk *v, const uint32_t *words, size_t count, const lb_source_job *job, double timeout_seconds, lb_error *err);
+lb_status lb_vk_run(lb_vk *v, const uint32_t *words, size_t count, const lb_source_job *job, lb_error *err);
 
 /** Program of these words over so many buffers, made now or before; the device's own. errors LB_E_FILE, LB_E_DEVICE, LB_E_MEMORY */
 lb_status lb_vk_program_of(lb_vk *v, const uint32_t *words, size_t count, uint32_t buffer_count, lb_vk_program **out, lb_error *err);
@@ -60,8 +60,8 @@ lb_status lb_vk_failed(lb_vk *v, VkResult code, const char *what, lb_error *err)
         if (code_ != VK_SUCCESS) return lb_vk_failed(v, code_, what, err);                                                                 \
     } while (0)
 
-/* A compute shader's text to SPIR-V by glslangValidator; options are separated by spaces. words: free(). errors LB_E_DEVICE (its first
+/* A compute shader's text to SPIR-V by glslangValidator; options are separated by spaces; hlsl: its entry, NULL for GLSL. words: free(). errors LB_E_DEVICE (its first
  * error line), LB_E_UNAVAILABLE (no glslangValidator), LB_E_FILE, LB_E_MEMORY, LB_E_TIMEOUT */
-lb_status lb_glsl_compile(const char *path, const char *source, const char *options, uint32_t **words, size_t *count, lb_error *err);
+lb_status lb_glsl_compile(const lb_source_job *job, const char *hlsl, uint32_t **words, size_t *count, lb_error *err);
 
 #endif
