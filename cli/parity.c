@@ -149,6 +149,7 @@ static void print_end(const cli_parity *a, const lb_parity *p) {
         if (!before || strcmp(before->op, r->op) != 0) ops++;
         before = r;
     }
+    for (size_t i = 0; (line = lb_parity_known(p, i)) != NULL; i++) printf("known %s\n", line);
     for (size_t i = 0; (line = lb_parity_stale(p, i)) != NULL; i++) printf("FAIL stale %s; take the row out\n", line);
     for (size_t i = 0; (line = lb_parity_left_out(p, i)) != NULL; i++) printf("SKIP %s\n", line);
     printf("%s parity: %zu operators on %zu devices, compared=%zu pass=%zu known=%zu fail=%zu unproven=%zu skip=%zu seed=%llu\n",

@@ -38,7 +38,7 @@ struct lb_parity {
     bool met[LB_FLEET_DEVICES][LB_FLEET_DEVICES];
     size_t odd[LB_FLEET_DEVICES], trios;
     size_t pass, fail, unproven;
-    char stale[512]; /* of the row that was asked for last */
+    char line[1024]; /* of the known row that was asked for last */
 };
 
 /* ---- opening -------------------------------------------------------------------------------------------------------------------- */
@@ -127,7 +127,25 @@ size_t lb_parity_odd(const lb_parity *p, size_t device, size_t *of) {
 
 /* A row that was met and never failed, of a plan that nobody narrowed. */
 static bool is_stale(const lb_parity *p, const lb_known_row *r) {
-    return p->whole_plan && p->done == p->plan.count && r->matched && !r->failed && r->passed;
+    return p->whole_plan && p->done == p->plan.count && !r->may_pass && r->matched && !r->failed && r->passed;
+}
+
+static bool is_here(const lb_parity *p, const lb_known_row *r) {
+    for (size_t d = 0; d < lb_parity_device_count(p); d++)
+        if (strstr(p->described[d], r->device) && strstr(p->described[d], r->version)) return true;
+    return false;
+}
+
+const char *lb_parity_known(const lb_parity *p, size_t i) {
+    lb_parity *own = (lb_parity *)(uintptr_t)p; /* its room for the line */
+    for (size_t k = 0; k < p->known.count; k++) {
+        const lb_known_row *r = &p->known.rows[k];
+        if (!is_here(p, r) || i--) continue;
+        snprintf(own->line, sizeof own->line, "%s %s: \"%s\", up to %g times the limit: %.200s; %zu of %zu such cases failed", r->device,
+                 r->version, r->pattern, r->bound, r->cause, r->failed, r->matched);
+        return p->line;
+    }
+    return NULL;
 }
 
 const char *lb_parity_stale(const lb_parity *p, size_t i) {
@@ -135,8 +153,8 @@ const char *lb_parity_stale(const lb_parity *p, size_t i) {
     for (size_t k = 0; k < p->known.count; k++) {
         const lb_known_row *r = &p->known.rows[k];
         if (!is_stale(p, r) || i--) continue;
-        snprintf(own->stale, sizeof own->stale, "%s: \"%s\" is known to fail (%.120s), and none of %zu cases does", r->device, r->pattern, r->cause, r->matched);
-        return p->stale;
+        snprintf(own->line, sizeof own->line, "%s: \"%s\" is known to fail (%.120s), and none of %zu cases does", r->device, r->pattern, r->cause, r->matched);
+        return p->line;
     }
     return NULL;
 }
@@ -218,8 +236,12 @@ static lb_status repeat(lb_parity *p, size_t i, size_t d, lb_record *r, lb_error
     return LB_OK;
 }
 
+/* What a known row's pairs are looked for in: the case, on= and functions=. */
 static void apply_known(lb_parity *p, size_t d, lb_record *r, double ratio) {
-    lb_known_row *k = r->verdict == LB_SKIP ? NULL : lb_known_find(&p->known, p->described[d], r->case_string);
+    const lb_fleet_device *device = &p->fleet->devices[d];
+    char text[LB_OP_TEXT + 512];
+    snprintf(text, sizeof text, "%s on=%s functions=%s", r->case_string, device->name, lb_function_class_name(device->functions));
+    lb_known_row *k = r->verdict == LB_SKIP ? NULL : lb_known_find(&p->known, r->on, text);
     if (!k) return;
     k->matched++;
     k->passed += r->verdict == LB_PASS;
@@ -301,6 +323,8 @@ static lb_status judge_device(lb_parity *p, size_t i, size_t d, const lb_worker_
     double ratio = NAN;
     const double start = lb_seconds();
     LB_TRY(row_of(p, s->x->op->name, d, &row, err));
+    const char *detail = answer->report.detail; /* some devices know it only once they ran */
+    if (detail[0]) snprintf(p->described[d], sizeof p->described[d], "%s (%.250s)", device->name, detail);
     const lb_subject subject = {&s->answers[d], truth, answer, device->name, p->described[d], device->functions};
     lb_status status = lb_parity_judge(&subject, r, &ratio, err);
     if (status == LB_OK) status = repeat(p, i, d, r, err);

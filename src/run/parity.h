@@ -58,9 +58,10 @@ lb_mat lb_array_mat(const lb_array *a);
 /* ---- known defects ------------------------------------------------------------------------------------------------------------ */
 
 typedef struct lb_known_row {
-    char device[64], version[64]; /* what the device's description begins with, and holds; "" any */
-    char pattern[256];            /* "op=gelu fmt=f32 dist=*": pairs that the case must have, * and ? as in file names */
+    char device[64], version[64]; /* what the device's description holds; "" any */
+    char pattern[256];            /* "op=gelu fmt=f32 on=kernel:*": pairs that it must have, * and ? as in file names */
     double bound;                 /* the largest error / limit that is known */
+    bool may_pass;                /* it is not stale where no case fails */
     char cause[256], source[128];
     size_t matched, failed, passed;
 } lb_known_row;

@@ -13,9 +13,10 @@
 static const struct {
     const char *device, *version, *pattern;
     double bound;
+    bool may_pass;
     const char *cause, *source;
 } shipped[] = {
-#define LB_KNOWN(device, version, pattern, bound, cause, source) {device, version, pattern, bound, cause, source},
+#define LB_KNOWN(device, version, pattern, bound, may_pass, cause, source) {device, version, pattern, bound, may_pass, cause, source},
 #include "run/known.def"
 #undef LB_KNOWN
 };
@@ -46,6 +47,7 @@ static lb_status add_shipped(lb_known *k, lb_error *err) {
         snprintf(r->cause, sizeof r->cause, "%s", shipped[i].cause);
         snprintf(r->source, sizeof r->source, "%s", shipped[i].source);
         r->bound = shipped[i].bound;
+        r->may_pass = shipped[i].may_pass;
     }
     return LB_OK;
 }
@@ -61,7 +63,7 @@ static lb_status text_of(const char *file, size_t i, const json_t *row, const ch
 }
 
 static lb_status read_row(const char *file, size_t i, const json_t *row, lb_known_row *r, lb_error *err) {
-    static const char *const keys[] = {"device", "version", "case", "bound", "cause", "source"};
+    static const char *const keys[] = {"device", "version", "case", "bound", "may_pass", "cause", "source"};
     const char *key;
     json_t *value;
     if (!json_is_object(row)) return lb_fail(err, LB_E_FILE, file, "row %zu is no object", i);
@@ -76,6 +78,9 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
     LB_TRY(text_of(file, i, row, "case", true, r->pattern, sizeof r->pattern, err));
     LB_TRY(text_of(file, i, row, "cause", true, r->cause, sizeof r->cause, err));
     LB_TRY(text_of(file, i, row, "source", false, r->source, sizeof r->source, err));
+    const json_t *may_pass = json_object_get(row, "may_pass");
+    if (may_pass && !json_is_boolean(may_pass)) return lb_fail(err, LB_E_FILE, file, "row %zu: \"may_pass\" should be true or false", i);
+    r->may_pass = json_is_true(may_pass);
     const json_t *bound = json_object_get(row, "bound");
     r->bound = json_is_string(bound) && strcmp(json_string_value(bound), "Infinity") == 0 ? INFINITY : json_number_value(bound);
     if (!(r->bound > 1)) return lb_fail(err, LB_E_FILE, file, "row %zu: \"bound\" should be a number above 1, or \"Infinity\": error / limit", i);
