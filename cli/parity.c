@@ -128,7 +128,8 @@ static void print_distances(const lb_parity *p) {
     if (n < 2) return;
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++)
-            printf("apart: %s and %s up to %g ULP\n", lb_parity_device_name(p, i), lb_parity_device_name(p, j), lb_parity_distance(p, i, j));
+            printf("apart: %s and %s up to %g ULP\n", lb_parity_device_name(p, i), lb_parity_device_name(p, j),
+                   lb_parity_distance(p, i, j));
     for (size_t i = 0; i < n; i++) {
         const size_t odd = lb_parity_odd(p, i, &of);
         if (of) printf("odd one out: %s in %zu of %zu cases\n", lb_parity_device_name(p, i), odd, of);
@@ -244,16 +245,17 @@ int cli_parity_command(int argc, char **argv) {
         {"verbose", 'v', CLI_FLAG, &a.verbose, NULL, "a line for every case"},
         CLI_OUTPUT_OPTIONS(a.output),
     };
-    const cli_usage usage = {"lastbit parity [--on DEVICE]… [--op NAME]… [options]",
-                             "Run every operator on devices, each case in a process that may crash or hang, between guards, and judge each\n"
-                             "element against true values under a limit that is derived, not chosen. A line for each case that does not pass,\n"
-                             "then a table: cases, the largest error as a part of its limit, and how many injected faults the limits catch.",
-                             options, sizeof options / sizeof options[0],
-                             "  lastbit parity --quick\n"
-                             "  lastbit parity --on opencl --op softmax --op layernorm -p fmt=f16\n"
-                             "  lastbit parity --case 'op=gelu n=4096 fmt=f32 dist=uniform magnitude=1 seed=3 on=vulkan'\n"
-                             "  lastbit parity --on kernel:my_softmax.json --op softmax\n"
-                             "  lastbit parity --invariance --op matmul --require row"};
+    const cli_usage usage = {
+        "lastbit parity [--on DEVICE]… [--op NAME]… [options]",
+        "Run every operator on devices, each case in a process that may crash or hang, between guards, and judge each\n"
+        "element against true values under a limit that is derived, not chosen. A line for each case that does not pass,\n"
+        "then a table: cases, the largest error as a part of its limit, and how many injected faults the limits catch.",
+        options, sizeof options / sizeof options[0],
+        "  lastbit parity --quick\n"
+        "  lastbit parity --on opencl --op softmax --op layernorm -p fmt=f16\n"
+        "  lastbit parity --case 'op=gelu n=4096 fmt=f32 dist=uniform magnitude=1 seed=3 on=vulkan'\n"
+        "  lastbit parity --on kernel:my_softmax.json --op softmax\n"
+        "  lastbit parity --invariance --op matmul --require row"};
     bool stop;
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     if (!args) return cli_usage_error("parity", "no memory");

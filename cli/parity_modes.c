@@ -126,8 +126,8 @@ int cli_parity_invariance(const cli_parity *a, const lb_parity_options *o) {
 
 static void print_sweep(const cli_parity *a, const lb_sweep_row *r) {
     if (a->output.json) {
-        print_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "op", r->op, "on", r->on, "last_good", number(r->last_good), "first_bad",
-                             number(r->first_bad), "largest", number(r->largest), "case", r->text, "reason", r->reason));
+        print_json(json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s}", "op", r->op, "on", r->on, "last_good", number(r->last_good),
+                             "first_bad", number(r->first_bad), "largest", number(r->largest), "case", r->text, "reason", r->reason));
         return;
     }
     if (!isnan(r->first_bad))

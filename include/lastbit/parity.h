@@ -41,12 +41,13 @@ typedef struct lb_parity lb_parity;
 lb_status lb_parity_open(lb_parity **out, const lb_parity_options *o, lb_error *err);
 void lb_parity_close(lb_parity *p); /* NULL is fine */
 
-size_t lb_parity_case_count(const lb_parity *p);                /* of the plan */
-const char *lb_parity_case_text(const lb_parity *p, size_t i);  /* NULL past the end */
-size_t lb_parity_device_count(const lb_parity *p);              /* */
-const char *lb_parity_device(const lb_parity *p, size_t i);     /* "opencl:0 (PoCL …)"; NULL past the end */
+size_t lb_parity_case_count(const lb_parity *p);                 /* of the plan */
+const char *lb_parity_case_text(const lb_parity *p, size_t i);   /* NULL past the end */
+size_t lb_parity_device_count(const lb_parity *p);               /* */
+const char *lb_parity_device(const lb_parity *p, size_t i);      /* "opencl:0 (PoCL …)"; NULL past the end */
 const char *lb_parity_device_name(const lb_parity *p, size_t i); /* "opencl:0" */
-const char *lb_parity_left_out(const lb_parity *p, size_t i);   /* "vulkan: no driver …": default devices that are not here; NULL past the end */
+const char *lb_parity_left_out(const lb_parity *p,
+                               size_t i); /* "vulkan: no driver …": default devices that are not here; NULL past the end */
 
 /** The next record, case by case and within a case device by device; *out NULL: that was all. Whatever the device does is in the record.
  *  errors LB_E_ARG (a case's text), LB_E_MEMORY. memory *out is the caller's */
@@ -59,8 +60,8 @@ size_t lb_parity_done(const lb_parity *p);
 typedef struct lb_parity_row {
     const char *op, *on;
     size_t cases, pass, fail, known, unproven, skip; /* fail: without the known ones */
-    double worst_ratio;    /* largest error / limit of what passed; NAN: none */
-    char worst[LB_OP_TEXT]; /* its case */
+    double worst_ratio;                              /* largest error / limit of what passed; NAN: none */
+    char worst[LB_OP_TEXT];                          /* its case */
     size_t power_caught, power_due;
     unsigned restarts; /* of the device's process, while it ran this */
 } lb_parity_row;
@@ -88,11 +89,11 @@ int lb_parity_exit(const lb_parity *p);
 typedef struct lb_invariance {
     const char *op, *axis, *what; /* "row", "a row alone against the same row in the batch" */
     const char *on;
-    lb_verdict verdict;       /* PASS: the same bits; FAIL: others; SKIP: with the reason */
-    char reason[256];         /* */
-    double ulp;               /* the largest distance; INFINITY where classes differ */
-    size_t differ, compared;  /* elements */
-    char text[LB_OP_TEXT];    /* the case */
+    lb_verdict verdict;      /* PASS: the same bits; FAIL: others; SKIP: with the reason */
+    char reason[256];        /* */
+    double ulp;              /* the largest distance; INFINITY where classes differ */
+    size_t differ, compared; /* elements */
+    char text[LB_OP_TEXT];   /* the case */
 } lb_invariance;
 
 /** Names of the axes in the order in which they are tried, and what each changes; NULL past the end. threads pure */

@@ -67,7 +67,8 @@ static lb_status add_default_devices(lb_fleet *f, lb_error *err) {
             snprintf(f->left_out[f->left_out_count++], sizeof f->left_out[0], "%s: %.200s", rows[i].begins, why.message);
     }
     if (f->count) return LB_OK;
-    return lb_fail(err, LB_E_UNAVAILABLE, "parity", "no device is here; install pocl-opencl-icd or mesa-vulkan-drivers, or name one with --on");
+    return lb_fail(err, LB_E_UNAVAILABLE, "parity",
+                   "no device is here; install pocl-opencl-icd or mesa-vulkan-drivers, or name one with --on");
 }
 
 static lb_status add_devices(lb_fleet *f, const lb_parity_options *o, lb_error *err) {

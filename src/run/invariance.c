@@ -204,10 +204,10 @@ static lb_status try_row(lb_invariance_run *r, const char *op, axis along, size_
     char text[LB_OP_TEXT];
     bool ran;
     trial t = {.fleet = r->fleet, .device = r->device, .row = row, .out = out};
-    *out = (lb_invariance){.op = op, .axis = axes[along].name, .what = axes[along].what, .on = r->fleet->devices[r->device].name,
-                           .verdict = LB_PASS};
-    snprintf(text, sizeof text, "op=%s %s%s%.0llu", op, row < ROWS ? rows[row].text : lb_plan_first_shape(op), r->o.seed > 1 ? " seed=" : "",
-             (unsigned long long)(r->o.seed > 1 ? r->o.seed : 0));
+    *out = (lb_invariance){
+        .op = op, .axis = axes[along].name, .what = axes[along].what, .on = r->fleet->devices[r->device].name, .verdict = LB_PASS};
+    snprintf(text, sizeof text, "op=%s %s%s%.0llu", op, row < ROWS ? rows[row].text : lb_plan_first_shape(op),
+             r->o.seed > 1 ? " seed=" : "", (unsigned long long)(r->o.seed > 1 ? r->o.seed : 0));
     LB_TRY(lb_op_case_open(&t.x, text, err));
     lb_op_case_text(t.x, out->text, sizeof out->text);
     lb_status s = lb_answer_open(&t.whole, t.x, err);

@@ -29,7 +29,7 @@ struct lb_parity {
     bool power;
     unsigned repeats;
     slot slots[LB_FLEET_JOBS + 1]; /* one more than cases in flight: that which is judged */
-    size_t asked, done; /* cases */
+    size_t asked, done;            /* cases */
     lb_record *queue[LB_FLEET_DEVICES];
     size_t queued, taken;
     lb_parity_row *rows; /* [row_count] */
@@ -37,7 +37,7 @@ struct lb_parity {
     double apart[LB_FLEET_DEVICES][LB_FLEET_DEVICES];
     bool met[LB_FLEET_DEVICES][LB_FLEET_DEVICES];
     size_t odd[LB_FLEET_DEVICES], trios;
-    size_t pass, fail, unproven;
+    size_t pass, fail, unproven, known_failures;
     char line[1024]; /* of the known row that was asked for last */
 };
 
@@ -47,9 +47,9 @@ lb_status lb_parity_open(lb_parity **out, const lb_parity_options *o, lb_error *
     lb_parity *p = calloc(1, sizeof *p);
     *out = NULL;
     if (!p) return lb_fail(err, LB_E_MEMORY, "parity", "no memory");
-    lb_status s = lb_plan_open(&p->plan, o, err);
+    lb_status s = lb_known_open(&p->known, o->known, !o->no_shipped_known, err);
+    if (s == LB_OK) s = lb_plan_open(&p->plan, o, err);
     if (s == LB_OK && !p->plan.count) s = lb_fail(err, LB_E_ARG, "parity", "no case is left of the plan; lastbit parity --list shows it");
-    if (s == LB_OK) s = lb_known_open(&p->known, o->known, !o->no_shipped_known, err);
     if (s == LB_OK && !o->plan_only) s = lb_fleet_open(&p->fleet, o, err);
     if (s != LB_OK) {
         lb_parity_close(p);
@@ -153,7 +153,8 @@ const char *lb_parity_stale(const lb_parity *p, size_t i) {
     for (size_t k = 0; k < p->known.count; k++) {
         const lb_known_row *r = &p->known.rows[k];
         if (!is_stale(p, r) || i--) continue;
-        snprintf(own->line, sizeof own->line, "%s: \"%s\" is known to fail (%.120s), and none of %zu cases does", r->device, r->pattern, r->cause, r->matched);
+        snprintf(own->line, sizeof own->line, "%s: \"%s\" is known to fail (%.120s), and none of %zu cases does", r->device, r->pattern,
+                 r->cause, r->matched);
         return p->line;
     }
     return NULL;
@@ -161,7 +162,7 @@ const char *lb_parity_stale(const lb_parity *p, size_t i) {
 
 int lb_parity_exit(const lb_parity *p) {
     if (p->fail || lb_parity_stale(p, 0)) return 1;
-    return p->unproven || !p->pass ? 3 : 0;
+    return p->unproven || !(p->pass + p->known_failures) ? 3 : 0;
 }
 
 /* ---- asking ------------------------------------------------------------------------------------------------------------------ */
@@ -178,8 +179,7 @@ static lb_status ask(lb_parity *p, size_t i, lb_error *err) {
     slot *s = slot_of(p, i);
     LB_TRY(lb_op_case_open(&s->x, p->plan.texts[i], err));
     for (size_t d = 0; d < p->fleet->count; d++) LB_TRY(lb_answer_open(&s->answers[d], s->x, err));
-    for (size_t d = 0; d < p->fleet->count; d++)
-        s->asked[d] = lb_worker_ask(worker_of(p, i, d), s->x, &s->why[d]);
+    for (size_t d = 0; d < p->fleet->count; d++) s->asked[d] = lb_worker_ask(worker_of(p, i, d), s->x, &s->why[d]);
     return LB_OK;
 }
 
@@ -230,8 +230,8 @@ static lb_status repeat(lb_parity *p, size_t i, size_t d, lb_record *r, lb_error
         LB_TRY(status);
         if (!differ && answer.report.end == LB_RUN_DONE) continue;
         r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "run %u gives other bits than the first: %zu of %zu elements, up to %g ULP%s", k + 1, differ, compared, ulp,
-                       answer.report.end == LB_RUN_DONE ? "" : "; it did not end as it should");
+        lb_record_text(&r->reason, "run %u gives other bits than the first: %zu of %zu elements, up to %g ULP%s", k + 1, differ, compared,
+                       ulp, answer.report.end == LB_RUN_DONE ? "" : "; it did not end as it should");
     }
     return LB_OK;
 }
@@ -248,7 +248,9 @@ static void apply_known(lb_parity *p, size_t d, lb_record *r, double ratio) {
     k->failed += r->verdict == LB_FAIL;
     if (r->verdict != LB_FAIL) return;
     const bool within = ratio <= k->bound && !r->counts.guard_damage && !r->counts.not_written;
-    if (within) lb_record_text(&r->known, "%s; up to %g times the limit%s%s%s", k->cause, k->bound, k->source[0] ? " [" : "", k->source, k->source[0] ? "]" : "");
+    if (within)
+        lb_record_text(&r->known, "%s; up to %g times the limit%s%s%s", k->cause, k->bound, k->source[0] ? " [" : "", k->source,
+                       k->source[0] ? "]" : "");
     if (!within) {
         char *old = strdup(r->reason);
         lb_record_text(&r->reason, "%s; more than the %g times that are known (%s)", old ? old : "", k->bound, k->cause);
@@ -266,6 +268,7 @@ static void count(lb_parity *p, lb_parity_row *row, const lb_record *r, double r
     row->skip += r->verdict == LB_SKIP;
     row->power_caught += r->power.caught;
     row->power_due += r->power.due;
+    p->known_failures += known;
     p->pass += r->verdict == LB_PASS;
     p->fail += r->verdict == LB_FAIL && !known;
     p->unproven += r->verdict == LB_UNPROVEN;
@@ -350,8 +353,7 @@ static lb_status answer(lb_parity *p, lb_error *err) {
     p->queued = p->taken = 0;
     for (size_t d = 0; d < p->fleet->count; d++) LB_TRY(lb_op_truth_open(&s->truths[d], s->x, p->fleet->devices[d].functions, err));
     for (size_t d = 0; d < p->fleet->count; d++) {
-        if (s->asked[d] == LB_OK)
-            s->asked[d] = lb_worker_answer_of(worker_of(p, i, d), &s->answers[d], &answers[d], &s->why[d]);
+        if (s->asked[d] == LB_OK) s->asked[d] = lb_worker_answer_of(worker_of(p, i, d), &s->answers[d], &answers[d], &s->why[d]);
         if (s->asked[d] != LB_OK) as_failure(&answers[d], &s->why[d]);
     }
     if (p->repeats == 1) LB_TRY(ask_ahead(p, i + 1 + p->fleet->jobs, err)); /* repeats need the device first */

@@ -50,8 +50,10 @@ static void look_at(split *s, const lb_op_case *x, const replays *r, unsigned po
         const lb_format *half = lb_format_row(LB_F16), *brain = lb_format_row(LB_BF16);
         const double v = lb_to_double(f, got), want = lb_to_double(f, first);
         s->f32s += isfinite(v) && v != 0 && lb_to_double(half, lb_from_double(half, want)) != want;
-        s->narrow16 += isfinite(v) && v != 0 && lb_to_double(half, lb_from_double(half, want)) != want && lb_to_double(half, lb_from_double(half, v)) == v;
-        s->narrowbf += isfinite(v) && v != 0 && lb_to_double(half, lb_from_double(half, want)) != want && lb_to_double(brain, lb_from_double(brain, v)) == v;
+        s->narrow16 += isfinite(v) && v != 0 && lb_to_double(half, lb_from_double(half, want)) != want &&
+                       lb_to_double(half, lb_from_double(half, v)) == v;
+        s->narrowbf += isfinite(v) && v != 0 && lb_to_double(half, lb_from_double(half, want)) != want &&
+                       lb_to_double(brain, lb_from_double(brain, v)) == v;
     }
     for (size_t k = 0; k < LB_REPLAY_COUNT; k++) {
         const uint64_t it = code_at(&r->of[k].out[port], i);
@@ -91,28 +93,31 @@ static lb_status wrong_under(const lb_op_case *x, lb_function_class functions, s
 static void say_wrong(const split *s, size_t wrong, size_t loosely, char *text, size_t size) {
     if (!loosely)
         snprintf(text, size, "library function: all %zu wrong elements are within what Vulkan's functions may be off by", wrong);
-    else if (s->f32s && s->narrow16 * 10 > s->f32s * 9)
-        snprintf(text, size, "precision: %zu of %zu results are f16 numbers, the true ones are not", s->narrow16, s->f32s);
     else if (s->f32s && s->narrowbf * 10 > s->f32s * 9)
         snprintf(text, size, "precision: %zu of %zu results are bf16 numbers, the true ones are not", s->narrowbf, s->f32s);
+    else if (s->f32s && s->narrow16 * 10 > s->f32s * 9)
+        snprintf(text, size, "precision: %zu of %zu results are f16 numbers, the true ones are not", s->narrow16, s->f32s);
     else
         snprintf(text, size, "defect: no order of f32 additions and no function of its class gives %zu of %zu elements", wrong, s->total);
 }
 
 static void say_legal(const split *s, size_t strictly, char *text, size_t size) {
     for (size_t k = 0; k < LB_REPLAY_COUNT; k++) {
-        static const char *const causes[LB_REPLAY_COUNT] = {
-            [LB_REPLAY_SEQUENTIAL] = "none", [LB_REPLAY_CONTRACTED] = "contraction", [LB_REPLAY_DEVICE] = "contraction, rsqrt",
-            [LB_REPLAY_PAIRWISE] = "order"};
+        static const char *const causes[LB_REPLAY_COUNT] = {[LB_REPLAY_SEQUENTIAL] = "none",
+                                                            [LB_REPLAY_CONTRACTED] = "contraction",
+                                                            [LB_REPLAY_DEVICE] = "contraction, rsqrt",
+                                                            [LB_REPLAY_PAIRWISE] = "order"};
         if (s->like[k] != s->total) continue;
         snprintf(text, size, "%s: the %s replay gives its bits", causes[k], lb_replay_name((lb_replay_order)k));
         return;
     }
     const size_t contracted = s->like[LB_REPLAY_CONTRACTED];
     if (strictly)
-        snprintf(text, size, "library function: %zu of %zu elements need what its class allows beyond an ULP a function", strictly, s->total);
+        snprintf(text, size, "library function: %zu of %zu elements need what its class allows beyond an ULP a function", strictly,
+                 s->total);
     else if (s->orderless * 2 > s->differ)
-        snprintf(text, size, "library function: %zu of %zu elements differ, %zu where every order gives the same", s->differ, s->total, s->orderless);
+        snprintf(text, size, "library function: %zu of %zu elements differ, %zu where every order gives the same", s->differ, s->total,
+                 s->orderless);
     else if (contracted > s->like[LB_REPLAY_SEQUENTIAL] && contracted * 10 >= s->total * 9)
         snprintf(text, size, "contraction: the contracted replay gives %zu of %zu elements", contracted, s->total);
     else

@@ -78,7 +78,9 @@ static lb_element as_record(const tally *t, const element *e) {
         .actual_value = e->value,
         .reference_value = e->truth,
         .ulp = lb_code_distance(y->format, e->code, e->reference),
-        .abs_error = numbers ? fabs(e->value - e->truth) : e->value == e->truth || (isnan(e->value) && isnan(e->truth)) ? 0 : INFINITY,
+        .abs_error = numbers                                                        ? fabs(e->value - e->truth)
+                     : e->value == e->truth || (isnan(e->value) && isnan(e->truth)) ? 0
+                                                                                    : INFINITY,
         .bound = e->limit,
         .row_rms = NAN,
         .floor = NAN,
@@ -108,8 +110,7 @@ static void measure(tally *t, const element *e) {
 static lb_status keep(tally *t, const element *e, lb_error *err) {
     lb_record *r = t->r;
     const bool wrong = e->verdict == LB_OP_WRONG;
-    const bool worst =
-        !r->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && e->ratio > t->worst_ratio);
+    const bool worst = !r->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && e->ratio > t->worst_ratio);
     if (wrong && !r->first.present) {
         r->first = as_record(t, e);
         r->out_format = t->s->x->out[e->port].format;
@@ -172,7 +173,8 @@ static void say_wrong(const tally *t, lb_record *r) {
         lb_record_text(&r->reason, "%" PRIu64 " of %" PRIu64 " elements are wrong: %s[%zu,%zu] is %g where %g is right", wrong, compared,
                        port, w->row, w->col, w->actual_value, w->reference_value);
     } else if (w->bound > 0) {
-        lb_record_text(&r->reason, "%" PRIu64 " of %" PRIu64 " elements leave their limit: %s[%zu,%zu] is off by %.4g, %.4g times what is allowed",
+        lb_record_text(&r->reason,
+                       "%" PRIu64 " of %" PRIu64 " elements leave their limit: %s[%zu,%zu] is off by %.4g, %.4g times what is allowed",
                        wrong, compared, port, w->row, w->col, w->abs_error, w->abs_error / w->bound);
     } else {
         lb_record_text(&r->reason, "%" PRIu64 " of %" PRIu64 " elements are wrong: %s[%zu,%zu] is %.9g, and only %.9g is right", wrong,
@@ -188,14 +190,15 @@ static void conclude(const tally *t, lb_record *r) {
         say_wrong(t, r);
     } else if (!c->compared) {
         r->verdict = LB_UNPROVEN;
-        lb_record_text(&r->reason, "nothing compared: no limit can be stated for any of %" PRIu64 " elements (f32 may overflow inside)", c->total);
+        lb_record_text(&r->reason, "nothing compared: no limit can be stated for any of %" PRIu64 " elements (f32 may overflow inside)",
+                       c->total);
     } else if (!t->nonzero) {
         r->verdict = LB_UNPROVEN;
         lb_record_text(&r->reason, "every true value is zero: a kernel that writes zeros would pass");
     } else if (t->unfit) {
         r->verdict = LB_UNPROVEN;
-        lb_record_text(&r->reason, "the reference is unfit: at %s its error may be %.3g, more than an eighth of the limit %.3g", t->unfit_at,
-                       t->unfit_error, t->unfit_limit);
+        lb_record_text(&r->reason, "the reference is unfit: at %s its error may be %.3g, more than an eighth of the limit %.3g",
+                       t->unfit_at, t->unfit_error, t->unfit_limit);
     } else {
         r->verdict = LB_PASS;
         lb_record_text(&r->reason, "all of %" PRIu64 " elements within their limits, the largest error %.3g of it", c->compared, t->ratio);
@@ -257,7 +260,9 @@ lb_status lb_parity_judge(const lb_subject *s, lb_record *r, double *ratio, lb_e
         r->metrics.rel_rms = t.error_square == 0 ? 0 : sqrt(t.error_square / t.reference_square);
         *ratio = t.ratio;
     }
-    lb_record_text(&r->coverage, r->counts.compared == r->counts.total ? "all" : "%" PRIu64 " of %" PRIu64 " elements; no limit can be stated for the others",
+    lb_record_text(&r->coverage,
+                   r->counts.compared == r->counts.total ? "all"
+                                                         : "%" PRIu64 " of %" PRIu64 " elements; no limit can be stated for the others",
                    r->counts.compared, r->counts.total);
     add_misdeeds(s, r);
     return LB_OK;

@@ -71,7 +71,9 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
         bool known = false;
         for (size_t j = 0; j < sizeof keys / sizeof keys[0]; j++) known = known || strcmp(key, keys[j]) == 0;
         const char *near = known ? NULL : lb_nearest_name(key, keys, sizeof keys / sizeof keys[0]);
-        if (!known) return lb_fail(err, LB_E_FILE, file, "row %zu: unknown key \"%.40s\"%s%s", i, key, near ? "; did you mean " : "", near ? near : "");
+        if (!known)
+            return lb_fail(err, LB_E_FILE, file, "row %zu: unknown key \"%.40s\"%s%s", i, key, near ? "; did you mean " : "",
+                           near ? near : "");
     }
     LB_TRY(text_of(file, i, row, "device", true, r->device, sizeof r->device, err));
     LB_TRY(text_of(file, i, row, "version", false, r->version, sizeof r->version, err));
@@ -83,7 +85,8 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
     r->may_pass = json_is_true(may_pass);
     const json_t *bound = json_object_get(row, "bound");
     r->bound = json_is_string(bound) && strcmp(json_string_value(bound), "Infinity") == 0 ? INFINITY : json_number_value(bound);
-    if (!(r->bound > 1)) return lb_fail(err, LB_E_FILE, file, "row %zu: \"bound\" should be a number above 1, or \"Infinity\": error / limit", i);
+    if (!(r->bound > 1))
+        return lb_fail(err, LB_E_FILE, file, "row %zu: \"bound\" should be a number above 1, or \"Infinity\": error / limit", i);
     return LB_OK;
 }
 

@@ -89,8 +89,7 @@ lb_status lb_case_reshape(lb_op_case **out, const lb_op_case *x, const char *siz
     char text[LB_OP_TEXT];
     lb_status s = LB_OK;
     *out = NULL;
-    for (unsigned i = 0; i < x->op->in_count && s == LB_OK; i++)
-        s = resize(&in[i], &x->in[i], &x->op->in[i], size, from, count, fill, err);
+    for (unsigned i = 0; i < x->op->in_count && s == LB_OK; i++) s = resize(&in[i], &x->in[i], &x->op->in[i], size, from, count, fill, err);
     text_of(x, size, from, count, text, sizeof text);
     if (s == LB_OK) s = lb_op_case_of(out, text, in, x->op->in_count, err);
     for (unsigned i = 0; i < x->op->in_count; i++) free(in[i].codes);

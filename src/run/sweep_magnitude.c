@@ -70,7 +70,8 @@ static lb_status sweep_op(lb_sweep *s, const lb_op *op, lb_sweep_row *out, lb_er
     for (double m = 1; m <= most; m *= 4) {
         lb_verdict verdict = LB_SKIP;
         char text[LB_OP_TEXT], reason[256];
-        snprintf(text, sizeof text, "op=%s %s magnitude=%.9g seed=%llu", op->name, shape, m, (unsigned long long)(s->o.seed ? s->o.seed : 1));
+        snprintf(text, sizeof text, "op=%s %s magnitude=%.9g seed=%llu", op->name, shape, m,
+                 (unsigned long long)(s->o.seed ? s->o.seed : 1));
         LB_TRY(judge_at(s, text, &verdict, reason, sizeof reason, err));
         if (verdict == LB_UNPROVEN || verdict == LB_SKIP) {
             if (isnan(out->largest)) snprintf(out->reason, sizeof out->reason, "%s", reason);

@@ -46,11 +46,11 @@ struct lb_worker {
     wire *w;
     unsigned char *arena;
     size_t arena_bytes;
-    pid_t pid; /* 0: no process */
+    pid_t pid;                  /* 0: no process */
     int line[2], complaints[2]; /* line: the parent's end, the child's end */
     lb_zone zones[ARRAYS];
     uint64_t before[LB_OP_INPUTS];
-    double asked; /* when */
+    double asked;    /* when */
     unsigned starts; /* of the process */
     char detail[256];
 };
@@ -196,12 +196,8 @@ lb_status lb_worker_open(lb_worker **out, lb_device_opener *open, const void *wh
     lb_worker *k = calloc(1, sizeof *k);
     *out = NULL;
     if (!k) return lb_fail(err, LB_E_MEMORY, "device", "no memory");
-    *k = (lb_worker){.open = open,
-                     .what = what,
-                     .timeout = timeout_seconds,
-                     .line = {-1, -1},
-                     .complaints = {-1, -1},
-                     .arena_bytes = first_arena_bytes};
+    *k = (lb_worker){
+        .open = open, .what = what, .timeout = timeout_seconds, .line = {-1, -1}, .complaints = {-1, -1}, .arena_bytes = first_arena_bytes};
     k->w = lb_shared_memory(sizeof *k->w);
     k->arena = lb_shared_memory(k->arena_bytes);
     const lb_status s = k->w && k->arena ? restart(k, err) : lb_fail(err, LB_E_MEMORY, "device", "no shared memory");

@@ -48,8 +48,7 @@ void lb_zone_poison(const lb_zone *z, const lb_format *f) {
 uint64_t lb_zone_poisoned(const lb_zone *z, const lb_format *f) {
     const uint64_t poison = lb_poison_code(f);
     uint64_t n = 0;
-    for (size_t at = 0; at + f->bytes <= z->bytes; at += (size_t)f->bytes)
-        n += lb_load_code(lb_zone_data(z) + at, f->bytes) == poison;
+    for (size_t at = 0; at + f->bytes <= z->bytes; at += (size_t)f->bytes) n += lb_load_code(lb_zone_data(z) + at, f->bytes) == poison;
     return n;
 }
 
