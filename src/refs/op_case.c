@@ -148,20 +148,33 @@ static size_t vars_of(const lb_op_case *x, lb_expr_var *vars) {
     return count;
 }
 
-/* One word of `needs`: expression, <= or ==, expression. */
+/* A side of a need: a real parameter's name, or an expression over the whole ones. */
+static lb_status side_of(const lb_op_case *x, const char *text, const lb_expr_var *vars, size_t count, double *out, lb_error *err) {
+    int64_t whole = 0;
+    for (unsigned i = 0; i < x->op->param_count; i++)
+        if (!x->op->params[i].whole && strcmp(x->op->params[i].name, text) == 0) {
+            *out = x->params[i];
+            return LB_OK;
+        }
+    LB_TRY(lb_expr_eval(text, vars, count, x->op->name, &whole, err));
+    *out = (double)whole;
+    return LB_OK;
+}
+
+/* One word of `needs`: a side, <= or ==, a side. */
 static lb_status check_need(const lb_op_case *x, const char *word, size_t length, const lb_expr_var *vars, size_t count, lb_error *err) {
     char text[64];
-    int64_t a, b;
+    double a, b;
     snprintf(text, sizeof text, "%.*s", (int)length, word);
     char *sign = strstr(text, "<=");
     const bool equal = !sign;
     if (equal) sign = strstr(text, "==");
     if (!sign) return lb_fail(err, LB_E_ARG, x->op->name, "its row needs \"%s\", which has no <= and no ==", text);
     *sign = 0;
-    LB_TRY(lb_expr_eval(text, vars, count, x->op->name, &a, err));
-    LB_TRY(lb_expr_eval(sign + 2, vars, count, x->op->name, &b, err));
+    LB_TRY(side_of(x, text, vars, count, &a, err));
+    LB_TRY(side_of(x, sign + 2, vars, count, &b, err));
     if (equal ? a == b : a <= b) return LB_OK;
-    return lb_fail(err, LB_E_SHAPE, x->op->name, "%.*s must hold, and it is %lld and %lld", (int)length, word, (long long)a, (long long)b);
+    return lb_fail(err, LB_E_SHAPE, x->op->name, "%.*s must hold, and it is %.9g and %.9g", (int)length, word, a, b);
 }
 
 static lb_status check_needs(const lb_op_case *x, lb_error *err) {
@@ -319,9 +332,15 @@ size_t lb_op_case_text(const lb_op_case *x, char *text, size_t size) {
         used += (size_t)snprintf(buffer + used, sizeof buffer - used, " %s=%.9g", p->name, x->params[i]);
     }
     if (used < sizeof buffer) used += (size_t)snprintf(buffer + used, sizeof buffer - used, " fmt=%s", x->format->name);
-    if (used < sizeof buffer && strcmp(x->dist, "given") != 0)
-        used += (size_t)snprintf(buffer + used, sizeof buffer - used, " dist=%s magnitude=%.17g seed=%llu", x->dist, x->magnitude,
+    if (used < sizeof buffer && strcmp(x->dist, "given") != 0) {
+        char magnitude[32];
+        for (int digits = 1; digits <= 17; digits++) { /* the shortest that reads back */
+            snprintf(magnitude, sizeof magnitude, "%.*g", digits, x->magnitude);
+            if (strtod(magnitude, NULL) == x->magnitude) break;
+        }
+        used += (size_t)snprintf(buffer + used, sizeof buffer - used, " dist=%s magnitude=%s seed=%llu", x->dist, magnitude,
                                  (unsigned long long)x->seed);
+    }
     if (size) snprintf(text, size, "%s", buffer);
     return used;
 }

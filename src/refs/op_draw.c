@@ -48,7 +48,7 @@ static double draw_near_overflow(drawing *d) {
 
 static double draw_subnormal(drawing *d) {
     const lb_format *f = d->array->format;
-    return unit(d) * ldexp(1, 1 - f->bias);
+    return unit(d) * 0.99 * ldexp(1, 1 - f->bias);
 }
 
 static double draw_constant(drawing *d) {

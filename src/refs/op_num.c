@@ -5,6 +5,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <string.h>
 
 #define D  0x1p-53
 #define UP (1 + 0x1p-20) /* pays for the rounding of the bounds themselves */
@@ -62,6 +63,8 @@ lb_num lb_num_sub(lb_num a, lb_num b, lb_function_class c) {
 
 lb_num lb_num_mul(lb_num a, lb_num b, lb_function_class c) {
     const double x = fabs(a.v), y = fabs(b.v);
+    const bool zero = (x == 0 && a.l == 0 && a.e == 0 && isfinite(y)) || (y == 0 && b.l == 0 && b.e == 0 && isfinite(x));
+    if (zero) return (lb_num){a.v * b.v, 0, 0}; /* exactly */
     return result(a.v * b.v, x * b.e + y * a.e + a.e * b.e, x * b.l + y * a.l + a.l * b.l, LB_U, c);
 }
 
@@ -70,7 +73,7 @@ lb_num lb_num_div(lb_num a, lb_num b, lb_function_class c) {
     if (!isfinite(v) || !isfinite(b.v)) return (lb_num){v, 0, 0};
     const double e = b.e < y ? (a.e + x * b.e) / (y - b.e) : INFINITY, l = b.l < y ? (a.l + x * b.l) / (y - b.l) : INFINITY;
     lb_num r = result(v, e, l, 0, c);
-    r.l += lb_function_error(LB_FN_div, 0, x + l, c);
+    r.l += lb_function_error(LB_FN_div, 0, x + l, c) + LB_U * (x + l); /* or times 1 / b, one rounding more */
     return r;
 }
 
@@ -124,12 +127,13 @@ lb_num lb_num_pow(double base, lb_num y, lb_function_class c) {
 
 /* ---- sums ------------------------------------------------------------------------------------------------------------------- */
 
-/* Exponent of the last bit that is set; INT_MAX for zero. */
+/* Exponent of the last bit that is set, or less for subnormals; INT_MAX for zero. */
 static int last_bit(double x) {
-    int exp;
+    uint64_t bits;
     if (x == 0) return INT_MAX;
-    const uint64_t m = (uint64_t)ldexp(fabs(frexp(x, &exp)), 53);
-    return exp - 53 + __builtin_ctzll(m);
+    memcpy(&bits, &x, sizeof bits);
+    const int exp = (int)(bits >> 52 & 0x7ff);
+    return exp - 1075 + __builtin_ctzll(bits | UINT64_C(1) << 52);
 }
 
 void lb_sum_start(lb_sum *s) {
@@ -172,8 +176,8 @@ void lb_sum_product(lb_sum *s, lb_num a, lb_num b) {
     accumulate(s, p);
     s->lo += fma(a.v, b.v, -p);
     s->gauge += fabs(p);
-    s->e += x * b.e + y * a.e + a.e * b.e;
-    s->l += x * b.l + y * a.l + a.l * b.l;
+    if (a.e + b.e > 0) s->e += x * b.e + y * a.e + a.e * b.e;
+    if (a.l + b.l > 0) s->l += x * b.l + y * a.l + a.l * b.l;
     const int qa = last_bit(a.v), qb = last_bit(b.v);
     if (qa != INT_MAX && qb != INT_MAX && qa + qb < s->quantum) s->quantum = qa + qb;
 }
@@ -183,7 +187,10 @@ lb_num lb_sum_value(const lb_sum *s, lb_function_class c) {
     const double v = s->hi + s->lo, n = (double)s->count;
     lb_num r = {v, (s->e + D * fabs(v) + n * 0x1p-104 * s->gauge + DBL_TRUE_MIN) * UP, 0};
     /* Every partial sum is a multiple of the quantum and fits 24 bits: no order rounds. */
-    if (s->l == 0 && (s->quantum == INT_MAX || (s->quantum >= -126 && s->gauge <= ldexp(1, s->quantum + 24)))) return r;
+    if (s->l == 0 && (s->quantum == INT_MAX || (s->quantum >= -126 && s->gauge <= ldexp(1, s->quantum + 24)))) {
+        if (s->e == 0) r.e = 0;
+        return r;
+    }
     const double reach = s->gauge + s->l;
     r.l = (s->l + n * LB_U / (1 - n * LB_U) * reach + n * lb_num_floor(v, fabs(v), c)) * UP;
     if (!(reach <= FLT_MAX) || !(n * LB_U < 0.5)) r.l = INFINITY;

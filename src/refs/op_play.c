@@ -97,7 +97,8 @@ void lb_play_normalise(const lb_play *p, float *s, size_t n) {
 }
 
 lb_status lb_op_replay(lb_op_case *x, lb_replay_order order, lb_error *err) {
-    lb_play p = {.x = x, .order = order, .err = err};
+    const double k = lb_op_case_param(x, "k");
+    lb_play p = {.x = x, .order = order, .k = isnan(k) ? 0 : (size_t)k, .err = err};
     lb_status s = LB_OK;
     if ((unsigned)order >= LB_REPLAY_COUNT) return lb_fail(err, LB_E_ARG, x->op->name, "no replay order %d", (int)order);
     LB_TRY(lb_op_check_ids(x, err));

@@ -16,6 +16,7 @@ _Static_assert(FLT_EVAL_METHOD == 0, "f32 arithmetic must round to f32");
 typedef struct lb_play {
     const lb_op_case *x;
     lb_replay_order order;
+    size_t k;                 /* the parameter of that name; 0 where there is none */
     double *in[LB_OP_INPUTS]; /* every input as doubles, exact */
     lb_error *err;
 } lb_play;

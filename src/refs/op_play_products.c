@@ -18,7 +18,7 @@ static float *rows_of(const lb_play *p, element *e, size_t rows, size_t k) {
 
 /* y[i][j] = scale * (bias[j] + a[i] . b[j]) */
 static lb_status product(const lb_play *p, element *a, element *b, bool with_bias, float scale) {
-    const size_t m = whole(p, "m"), n = whole(p, "n"), k = whole(p, "k");
+    const size_t m = whole(p, "m"), n = whole(p, "n"), k = p->k;
     float *x = rows_of(p, a, m, k), *w = x ? rows_of(p, b, n, k) : NULL;
     for (size_t i = 0; w && i < m; i++)
         for (size_t j = 0; j < n; j++) {
@@ -32,15 +32,15 @@ static lb_status product(const lb_play *p, element *a, element *b, bool with_bia
 }
 
 static float plain_a(const lb_play *p, size_t i, size_t l) {
-    return lb_play_in(p, 0, i * whole(p, "k") + l);
+    return lb_play_in(p, 0, i * p->k + l);
 }
 
 static float plain_b(const lb_play *p, size_t j, size_t l) {
-    return lb_play_in(p, 1, l * whole(p, "n") + j);
+    return lb_play_in(p, 1, l * p->x->in[1].dims[1] + j);
 }
 
 static float plain_w(const lb_play *p, size_t j, size_t l) {
-    return lb_play_in(p, 1, j * whole(p, "k") + l);
+    return lb_play_in(p, 1, j * p->k + l);
 }
 
 lb_status lb_play_matmul(const lb_play *p) {
@@ -60,7 +60,7 @@ lb_status lb_play_matmul_fp8(const lb_play *p) {
 }
 
 static float int8_w(const lb_play *p, size_t j, size_t l) {
-    return lb_play_in(p, 2, j * whole(p, "k") + l) * lb_play_in(p, 1, j);
+    return lb_play_in(p, 2, j * p->k + l) * lb_play_in(p, 1, j);
 }
 
 lb_status lb_play_matmul_w8(const lb_play *p) {
@@ -68,11 +68,11 @@ lb_status lb_play_matmul_w8(const lb_play *p) {
 }
 
 static unsigned half_byte(const lb_play *p, unsigned port, size_t row, size_t l) {
-    return (unsigned)p->in[port][row * (whole(p, "k") / 2) + l / 2] >> (l % 2 ? 4 : 0) & 15;
+    return (unsigned)p->in[port][row * (p->k / 2) + l / 2] >> (l % 2 ? 4 : 0) & 15;
 }
 
 static float int4_w(const lb_play *p, size_t j, size_t l) {
-    const size_t groups = whole(p, "k") / whole(p, "group"), at = j * groups + l / whole(p, "group");
+    const size_t groups = p->x->in[2].dims[1], at = j * groups + l / (p->k / groups);
     return ((float)half_byte(p, 1, j, l) - lb_play_in(p, 3, at)) * lb_play_in(p, 2, at);
 }
 
@@ -87,15 +87,15 @@ lb_status lb_play_dequant_w8(const lb_play *p) {
 }
 
 static float block_scale(const lb_play *p, unsigned port, size_t row, size_t l, size_t block) {
-    return lb_play_in(p, port, row * (whole(p, "k") / block) + l / block);
+    return lb_play_in(p, port, row * (p->k / block) + l / block);
 }
 
 static float mxfp8_a(const lb_play *p, size_t i, size_t l) {
-    return lb_play_in(p, 0, i * whole(p, "k") + l) * block_scale(p, 1, i, l, 32);
+    return lb_play_in(p, 0, i * p->k + l) * block_scale(p, 1, i, l, 32);
 }
 
 static float mxfp8_b(const lb_play *p, size_t j, size_t l) {
-    return lb_play_in(p, 2, j * whole(p, "k") + l) * block_scale(p, 3, j, l, 32);
+    return lb_play_in(p, 2, j * p->k + l) * block_scale(p, 3, j, l, 32);
 }
 
 lb_status lb_play_matmul_mxfp8(const lb_play *p) {
@@ -133,7 +133,7 @@ lb_status lb_play_matmul_nvfp4(const lb_play *p) {
 }
 
 lb_status lb_play_matmul_grouped(const lb_play *p) {
-    const size_t rows = whole(p, "rows"), n = whole(p, "n"), k = whole(p, "k");
+    const size_t rows = whole(p, "rows"), n = whole(p, "n"), k = p->k;
     float *x = rows_of(p, plain_a, rows, k), *w = x ? rows_of(p, plain_w, whole(p, "experts") * n, k) : NULL;
     for (size_t i = 0; w && i < rows; i++)
         for (size_t j = 0; j < n; j++)

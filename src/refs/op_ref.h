@@ -9,6 +9,7 @@ typedef struct lb_ref {
     const lb_op_case *x;
     lb_op_truth *t;
     lb_function_class c;
+    size_t k;                 /* the parameter of that name, which products ask for at each element; 0 where there is none */
     double *in[LB_OP_INPUTS]; /* every input as doubles, exact */
     lb_error *err;
 } lb_ref;

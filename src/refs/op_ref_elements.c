@@ -35,7 +35,8 @@ static lb_num gelu(lb_num x, lb_function_class c) {
     /* 1 + tanh(u) = 2 / (1 + exp(-2u)): what cancels for negative u does so in a kernel only */
     const double sum = 2 / (1 + exp(-2 * u.v));
     const lb_num kernel = lb_num_add(one, t, c);
-    const lb_num s = {sum, (2 * u.e + 0x1p-50) * sum, kernel.l + fabs(kernel.v - sum)};
+    const double slope = fabs(u.v) > 400 ? 0 : 2 * u.e / (1 + exp(2 * u.v)); /* relative; beyond, the sum is 2 or below every double */
+    const lb_num s = {sum, (slope + 0x1p-50) * sum, kernel.l + fabs(kernel.v - sum)};
     y = lb_num_mul(lb_num_mul(half, x, c), s, c);
     if (fabs(y.v) < 1e-300) y.e += 1e-300;
     return y;

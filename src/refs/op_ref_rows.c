@@ -19,21 +19,55 @@ static void put_all(const lb_ref *r, size_t start, size_t n, double v) {
 
 /* ---- softmax ---------------------------------------------------------------------------------------------------------------- */
 
-/* Rescaling, relative: each step after a key may multiply it by exp(old max - new max); those arguments add up to at most what the key's
- * score lies below the maximum. */
-static double rescaling(const lb_ref *r, size_t n, double below) {
+static int descending(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
+}
+
+/* The different scores of a row, largest first, where every kernel sees these very scores and exp(0) is 1; else NULL. free() */
+static double *different(const lb_num *s, size_t n, lb_function_class c, size_t *count) {
+    for (size_t j = 0; j < n; j++)
+        if (s[j].l > 0 || c == LB_FUNCTIONS_VULKAN) return NULL;
+    double *x = malloc(n * sizeof *x);
+    if (!x) return NULL;
+    for (size_t j = 0; j < n; j++) x[j] = s[j].v;
+    qsort(x, n, sizeof *x, descending);
+    *count = 0;
+    for (size_t j = 0; j < n; j++)
+        if (*count == 0 || x[j] != x[*count - 1]) x[(*count)++] = x[j];
+    return x;
+}
+
+/* How often the maximum can still rise after a key of score v: once for each different score above it. */
+static size_t rises(const double *x, size_t count, double v) {
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t mid = (low + high) / 2;
+        if (x[mid] > v)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* Rescaling, relative: each rise of the maximum multiplies what is there by exp(old max - new max); those arguments add up to at most what
+ * the key's score lies below the maximum. */
+static double rescaling(const lb_ref *r, size_t times, double below) {
     const lb_function_row *e = lb_function_row_at(LB_FN_exp);
     const double ulp = e->at[r->c].ulp, per_x = e->at[r->c].ulp_per_x;
-    return (double)n * (2 * ulp + 1) * LB_U + below * (2 * per_x + 1) * LB_U;
+    return (double)times * (2 * ulp + 1) * LB_U + below * (2 * per_x + 1) * LB_U;
 }
 
 bool lb_ref_weights(const lb_ref *r, const lb_num *s, size_t n, lb_num *w, double *top) {
     double most = -INFINITY;
+    size_t count = 0;
     for (size_t j = 0; j < n; j++) {
         if (isnan(s[j].v) || s[j].v == INFINITY) return false;
         if (s[j].v > most) most = s[j].v;
     }
     if (most == -INFINITY) return false;
+    double *scores = different(s, n, r->c, &count);
     for (size_t j = 0; j < n; j++) {
         if (s[j].v == -INFINITY) {
             w[j] = (lb_num){0, 0, 0};
@@ -41,8 +75,10 @@ bool lb_ref_weights(const lb_ref *r, const lb_num *s, size_t n, lb_num *w, doubl
         }
         const lb_num far = lb_num_sub(s[j], (lb_num){most, 0, 0}, r->c); /* a kernel's own max is a common factor */
         w[j] = lb_num_call(LB_FN_exp, far, r->c);
-        if (w[j].v > 0) w[j].l += rescaling(r, n, most - s[j].v) * w[j].v;
+        if (scores && far.v == 0) w[j].l = 0; /* exp(0) */
+        if (w[j].v > 0) w[j].l += rescaling(r, scores ? rises(scores, count, s[j].v) : n, most - s[j].v) * w[j].v;
     }
+    free(scores);
     if (top) *top = most;
     return true;
 }

@@ -215,27 +215,29 @@ static bool ranks_agree(const double *x, size_t n, const int32_t *id, size_t k, 
     return true;
 }
 
-static lb_status settle_ids(lb_ref *r, const char *columns, unsigned port) {
+/* Among NaN any is legal only where nan_ties is set. */
+static lb_status settle_ids(lb_ref *r, const char *columns, unsigned port, bool nan_ties) {
     const size_t n = whole(r, columns), rows = whole(r, "rows"), k = r->t->count[port] / rows;
     const int32_t *id = r->x->out[port].codes;
     for (size_t row = 0; row < rows; row++) {
         double *chosen = r->t->value[port] + row * k;
         if (!ranks_agree(r->in[0] + row * n, n, id + row * k, k, chosen)) continue;
+        if (!nan_ties && isnan(r->in[0][row * n + (size_t)chosen[0]])) continue;
         for (size_t j = 0; j < k; j++) chosen[j] = (double)id[row * k + j];
     }
     return LB_OK;
 }
 
 static lb_status settle_argmax(lb_ref *r) {
-    return settle_ids(r, "vocab", 0);
+    return settle_ids(r, "vocab", 0, false);
 }
 
 static lb_status settle_top_k(lb_ref *r) {
-    return settle_ids(r, "vocab", 1);
+    return settle_ids(r, "vocab", 1, true);
 }
 
 static lb_status settle_moe(lb_ref *r) {
-    return settle_ids(r, "experts", 1);
+    return settle_ids(r, "experts", 1, true);
 }
 
 /* Of equal logits the kept ones come first; equal logits have equal weights, which therefore stay. */
