@@ -29,6 +29,7 @@ static const cli_command commands[] = {
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
     {"faults", cli_faults, "list the faults that --power injects"},
+    {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

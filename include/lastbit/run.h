@@ -93,6 +93,25 @@ typedef struct lb_block_options {
 /** lb_grade over a strided block, with its guards and gaps audited: damage is FAIL. errors LB_E_SHAPE if the bytes do not fit. */
 lb_status lb_grade_block(const lb_block_options *o, lb_record **out, lb_error *err);
 
+/* ---- two files of any size ------------------------------------------------------------------------------------------ */
+
+typedef struct lb_grade_files_options {
+    const char *actual, *reference; /* FILE or FILE:tensor */
+    const lb_format *format;        /* of both; NULL: the one that the files name */
+    lb_file_options files;          /* raw_dtype, raw_shape: both are raw, and the reference has this shape */
+    const lb_contract *contract;
+    double k;
+    bool has_sentinel;
+    uint64_t sentinel; /* an element that still holds it was not written */
+    size_t max_outliers;
+    size_t band_bytes; /* of each file in memory at a time; 0: 4 MiB */
+} lb_grade_files_options;
+
+/** lb_grade of two tensors that are read in bands of rows (of parts of rows, where one is longer than a band): the same record, but for its
+ *  timing. errors as lb_reader_open, with LB_E_UNAVAILABLE where a file can only be read whole; LB_E_SHAPE; as lb_grade; LB_E_FILE where a file
+ *  is changed while it is read. memory two bands and a table of 512 KiB; *out is the caller's, lb_record_close */
+lb_status lb_grade_files(const lb_grade_files_options *o, lb_record **out, lb_error *err);
+
 /* ---- a unit of the caller's own ------------------------------------------------------------------------------------ */
 
 /** A unit from a JSON file: parameters of lb_unit_set, a "name", and maybe a unit that it is "like" (docs/custom-unit.md).

@@ -354,7 +354,7 @@ lb_status plant_near_zero(lb_plant *p, lb_error *err) {
         lb_plant_hidden(p, "the row of the element nearest to zero is zero");
         return LB_OK;
     }
-    const uint64_t code = lb_from_double(p->out.format, at.value > 0 ? -rms : rms);
+    const uint64_t code = lb_from_double(p->out.format, signbit(at.value) ? rms : -rms);
     if (lb_to_double(p->out.format, code) == at.value) {
         lb_plant_hidden(p, "%s cannot hold the other sign", p->out.format->name);
         return LB_OK;

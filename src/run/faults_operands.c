@@ -46,7 +46,9 @@ static lb_status by_unit(lb_plant *p, const lb_case *x, lb_error *err) {
 /* The output of other operands, made as the right one was. */
 static lb_status compute(lb_plant *p, const lb_case *x, lb_error *err) {
     if (p->unit) return by_unit(p, x, err);
-    return lb_reference_matmul(x, LB_REFERENCE_AUTO, NULL, 0, NULL, 0, &p->out, NULL, NULL, err);
+    /* a sum in f64 is rounded to 16 bits as the exact one is, but for one in 10^9; beside it the fault counts */
+    const lb_reference_mode mode = p->out.format->bits <= 16 ? LB_REFERENCE_F64 : LB_REFERENCE_AUTO;
+    return lb_reference_matmul(x, mode, NULL, 0, NULL, 0, &p->out, NULL, NULL, err);
 }
 
 static bool same_codes(const lb_mat *x, const lb_mat *y) {
