@@ -41,7 +41,8 @@ void main() {
     const float above = least == 0xffffffffu ? 0.0 : sum_from(lane, from, top, least + 1u);
     const float equal = equal_up_to(lane, from, least, NONE);
     const float each = equal > 0.0 ? (sum_from(lane, from, top, least) - above) / equal : 0.0;
-    const float needed = clamp(ceil((wanted - above) / each), 1.0, max(equal, 1.0));
+    float needed = equal; // all, where each is nothing or NaN
+    if (each > 0.0) needed = min(max(ceil((wanted - above) / each), 1.0), equal);
     // The first index up to which there are as many as needed: bit by bit, the largest up to which there are fewer, and the next.
     uint last = NONE;
     if (needed < equal) {
