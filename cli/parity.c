@@ -216,6 +216,7 @@ static int run_mode(cli_parity *a) {
     lb_error err = {0};
     lb_parity_options o;
     if (fill_options(a, &o, &err) != LB_OK) return cli_error(&err);
+    if (a->table && strcmp(a->table, "not-covered") == 0) return cli_parity_not_covered();
     if (a->table) return cli_parity_table(a, &o);
     if (a->invariance) return cli_parity_invariance(a, &o);
     if (a->sweep) return cli_parity_sweep(a, &o);
@@ -241,7 +242,7 @@ int cli_parity_command(int argc, char **argv) {
         {"invariance", 0, CLI_FLAG, &a.invariance, NULL, "what must not change the bits: batch, padding, splits, chunks, caches"},
         {"require", 0, CLI_TEXTS, &a.require, "AXIS", "with --invariance: other bits along this axis are a FAIL; may be repeated"},
         {"sweep", 0, CLI_FLAG, &a.sweep, NULL, "the first magnitude of its inputs at which a device leaves an operator's limits"},
-        {"table", 0, CLI_TEXT, &a.table, "DOCUMENT", "the table of deviations of a document: seed-002"},
+        {"table", 0, CLI_TEXT, &a.table, "DOCUMENT", "the deviations that a document states, computed: seed-002; or what is not-covered"},
         {"verbose", 'v', CLI_FLAG, &a.verbose, NULL, "a line for every case"},
         CLI_OUTPUT_OPTIONS(a.output),
     };

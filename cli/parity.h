@@ -22,6 +22,7 @@ typedef struct cli_parity {
         if (s_ != LB_OK) return s_;                                                                                                        \
     } while (0)
 
+int cli_parity_not_covered(void);
 int cli_parity_table(const cli_parity *a, const lb_parity_options *o);
 int cli_parity_invariance(const cli_parity *a, const lb_parity_options *o);
 int cli_parity_sweep(const cli_parity *a, const lb_parity_options *o);

@@ -168,12 +168,14 @@ static json_t *text_of_number(double x) {
 }
 
 static json_t *row_of(const lb_deviation *d) {
-    char where[64] = "", margin[32] = "";
+    char where[64] = "", margin[32] = "", wider[32] = "";
+    if (d->limit > 0 && d->tolerance > 0) snprintf(wider, sizeof wider, "%.3g", d->tolerance / d->limit);
     if (d->verdict != LB_SKIP && d->max_abs > 0) snprintf(where, sizeof where, "%zu,%zu", d->row, d->col);
     if (d->verdict != LB_SKIP && d->max_abs > 0 && d->tolerance > 0) snprintf(margin, sizeof margin, "%.0f", d->margin);
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s}", "operator", d->name, "case", d->text, "on", d->on,
-                     "tolerance", d->tolerance == 0 ? json_string("exact") : text_of_number(d->tolerance), "document",
-                     text_of_number(d->stated), "observed", d->verdict == LB_SKIP ? json_string("") : text_of_number(d->max_abs), "ulp",
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s}", "operator", d->name, "case", d->text, "on",
+                     d->on, "device", d->device, "limit", text_of_number(d->limit), "wider", wider, "made of", d->made_of,
+                     "tolerance", d->tolerance == 0 ? json_string("exact") : json_sprintf("%g", d->tolerance), "document",
+                     isnan(d->stated) ? json_string("") : json_sprintf("%.1e", d->stated), "observed", d->verdict == LB_SKIP ? json_string("") : text_of_number(d->max_abs), "ulp",
                      d->verdict == LB_SKIP ? json_string("") : json_sprintf("%g", d->ulp), "at", where, "margin", margin, "cause", d->cause,
                      "verdict", lb_verdict_name(d->verdict));
 }
@@ -184,6 +186,18 @@ static void print_deviation(const lb_deviation *d) {
     else
         printf("%-4s %-34s %-18s %.3e (%g ULP at %zu,%zu) tolerance %g document %.1e: %s\n", lb_verdict_name(d->verdict), d->name, d->on,
                d->max_abs, d->ulp, d->row, d->col, d->tolerance, d->stated, d->cause);
+}
+
+int cli_parity_not_covered(void) {
+    lb_not_covered row;
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_parity_not_covered(i, &row); i++)
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s}", "what", row.what, "which", row.which, "why", row.why));
+    char *text = json_dumps(rows, JSON_INDENT(1));
+    if (text) puts(text);
+    free(text);
+    json_decref(rows);
+    return finish(CLI_OK);
 }
 
 int cli_parity_table(const cli_parity *a, const lb_parity_options *o) {

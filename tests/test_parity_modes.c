@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const char *const wild[] = {"plugin:" LB_WILD_PLUGIN_PATH}, *const cpu[] = {"cpu"};
+static const char *const wild[] = {"plugin:" LB_WILD_PLUGIN_PATH}, *const cpu[] = {"cpu", "replay:device"};
 
 static lb_op_case *open_case(const char *text) {
     lb_op_case *x;
@@ -211,7 +211,7 @@ static const struct {
 };
 
 static void the_documents_metal_figures_are_reproduced(void **state) {
-    const lb_parity_options o = {.on = cpu, .on_count = 1};
+    const lb_parity_options o = {.on = cpu, .on_count = 2};
     lb_deviations *table;
     lb_deviation d;
     bool more = true;

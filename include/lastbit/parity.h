@@ -124,10 +124,13 @@ void lb_sweep_close(lb_sweep *s);
 
 /* ---- the table of deviations -------------------------------------------------------------------------------------------------- */
 
-/** One row of a document's table, on one device (on "replay:contracted" …: no device, the fixed-order replay). */
+/** One row of a document's table, on one device (on "replay:device": no device, the fixed-order replay). */
 typedef struct lb_deviation {
-    const char *name, *text, *on; /* "MatMul (32x64x48)", the case */
-    double tolerance, stated;     /* the document's; NAN: it states none */
+    const char *name, *text, *on; /* "MatMul (32×64×48)", the case */
+    char device[512];             /* what is under it: "OpenCL …, driver …"; "" of a replay */
+    double tolerance, stated;     /* the document's; stated NAN: it states no number */
+    double limit;                 /* the largest limit that is derived for the case: f32 sums in any order, functions within an ULP */
+    const char *made_of;          /* what that limit is made of */
     double max_abs, ulp;          /* against the sequential replay: what the document measures */
     size_t row, col;              /* where */
     double margin;                /* tolerance / max_abs; INFINITY where the bits are the same */
@@ -136,10 +139,17 @@ typedef struct lb_deviation {
 } lb_deviation;
 
 typedef struct lb_deviations lb_deviations;
-/** document "seed-002". Devices as in lb_parity_options.on. errors LB_E_NAME for an unknown document; as lb_parity_open */
+/** document "seed-002". Devices as in lb_parity_options.on, and "replay:device"; where none is named, that and the default ones. errors LB_E_NAME for an unknown document; as lb_parity_open */
 lb_status lb_deviations_open(lb_deviations **out, const char *document, const lb_parity_options *o, lb_error *err);
 lb_status lb_deviations_next(lb_deviations *d, lb_deviation *out, bool *more, lb_error *err);
 void lb_deviations_close(lb_deviations *d);
+
+/** What neither the plan nor the table runs, and why; false past the end. The strings are static. threads pure */
+typedef struct lb_not_covered {
+    const char *what, *which, *why; /* "attention", "dist=offset", "scores of 1e6 …" */
+} lb_not_covered;
+
+bool lb_parity_not_covered(size_t i, lb_not_covered *out);
 
 #ifdef __cplusplus
 }

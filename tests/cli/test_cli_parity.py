@@ -108,7 +108,7 @@ class Parity(unittest.TestCase):
         self.assertGreater(row["last_good"], 1e30)
 
     def test_the_table_of_the_seed_document(self):
-        rows = json.loads(self.run_it(0, "--on", "cpu", "--table", "seed-002", "--json"))
+        rows = json.loads(self.run_it(0, "--on", "cpu", "--on", "replay:device", "--table", "seed-002", "--json"))
         metal = {r["operator"]: r["observed"] for r in rows if r["on"] == "replay:device"}
         self.assertEqual(metal["MatMul (32×64×48)"], "1.431e-06")
         self.assertEqual(metal["LayerNorm (16×64)"], "2.384e-07")
