@@ -63,6 +63,8 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
 /** Write JUnit alone, for what was printed before; returns the run's exit code. */
 int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count);
+/** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
+lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
 
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
@@ -185,6 +187,7 @@ int cli_ariths(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_draws(int argc, char **argv);
 int cli_functions(int argc, char **argv);
+int cli_parity_command(int argc, char **argv);
 int cli_faults(int argc, char **argv);
 int cli_blindness(int argc, char **argv);
 

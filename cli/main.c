@@ -9,6 +9,7 @@ static const cli_command commands[] = {
     {"grade", cli_grade, "compare two tensors under a contract"},
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
+    {"parity", cli_parity_command, "every operator on real devices, each element against the truth"},
     {"explain", cli_explain, "how one element of D comes about, operation by operation"},
     {"fit-schedule", cli_fit_schedule, "name the units and schedules that give an output's bits exactly"},
     {"verify", cli_verify, "a whole network, end to end: against a recorded answer, or in two arithmetics"},
@@ -36,7 +37,6 @@ static const cli_command commands[] = {
     {"faults", cli_faults, "list the faults that --power injects"},
     {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
     {"shrink", cli_shrink, "make a failing check small, and a file that reruns anywhere"},
-    {"causes", cli_causes, "list the faults that a failing check can name"},
     {"calibrate", cli_calibrate, "what a tolerance has to be: drift of a unit or an order beside floor and weakest fault"},
 };
 

@@ -16,6 +16,7 @@
 #include "lastbit/io.h"
 #include "lastbit/nets.h"
 #include "lastbit/operators.h"
+#include "lastbit/parity.h"
 #include "lastbit/power.h"
 #include "lastbit/probe.h"
 #include "lastbit/record.h"

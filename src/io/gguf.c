@@ -184,8 +184,9 @@ static lb_status read_info(const lb_file *f, cursor *c, info *x, lb_error *err) 
     x->dtype = type_of(number);
     x->offset = (size_t)offset;
     if (!x->dtype)
-        return lb_fail(err, LB_E_FILE, f->path, "tensor \"%.*s\": type %" PRIu64 " is not read here (docs/networks.md lists those that are)",
-                       (int)x->name.length, x->name.bytes, number);
+        return lb_fail(err, LB_E_FILE, f->path,
+                       "tensor \"%.*s\": type %" PRIu64 " is not read here (docs/networks.md lists those that are)", (int)x->name.length,
+                       x->name.bytes, number);
     const size_t inner = x->shape[x->rank - 1], block = (size_t)x->dtype->block;
     if (inner % block)
         return lb_fail(err, LB_E_FILE, f->path, "tensor \"%.*s\": rows of %zu elements are no whole blocks of %zu (%s)",
