@@ -61,6 +61,9 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
+lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 
@@ -72,6 +75,17 @@ void cli_progress(void *user, const char *stage, double fraction);
 
 /** argv as one line that a shell reads back. free() */
 char *cli_command_line(int argc, char *const *argv);
+
+/* Whether to ask what a contract catches. */
+typedef struct cli_power {
+    bool wanted;
+    cli_texts allow_blind;
+} cli_power;
+
+#define CLI_POWER_OPTIONS(p)                                                                                                               \
+    {"power", 0, CLI_FLAG, &(p).wanted, NULL, "inject faults into a correct output: what would the contract catch?"}, {                    \
+        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (lastbit faults)"                  \
+    }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
 
@@ -165,6 +179,12 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_parity_command(int argc, char **argv);
+int cli_faults(int argc, char **argv);
+int cli_blindness(int argc, char **argv);
+
+/** Rows of `lastbit blindness`; NULL, with the error printed, where they cannot be made. */
+struct json_t *cli_blindness_rows(void);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

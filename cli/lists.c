@@ -132,6 +132,16 @@ static json_t *cause_rows(void) {
     return rows;
 }
 
+static json_t *fault_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_fault_row(i); i++) {
+        const lb_fault *f = lb_fault_row(i);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "name", f->name, "of", f->of_operands ? "sum" : "output", "what", f->what));
+    }
+    return rows;
+}
+
 /* ---- printing -------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
@@ -206,8 +216,10 @@ static int list(int argc, char **argv, const char *synopsis, const char *what, j
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop) {
-        json_t *rows = filtered(build(), count ? args[0] : NULL);
-        if (count > 1)
+        json_t *all = build(), *rows = all ? filtered(all, count ? args[0] : NULL) : NULL;
+        if (!rows)
+            code = CLI_USAGE; /* said already */
+        else if (count > 1)
             code = cli_usage_error(argv[0], "%d arguments; it takes one part of a name", count);
         else if (json_array_size(rows) == 0)
             code = cli_usage_error(argv[0], "no row has \"%s\" in its name", count ? args[0] : "");
@@ -276,4 +288,19 @@ int cli_causes(int argc, char **argv) {
     static const char *const columns[] = {"name", "what", NULL};
     return list(argc, argv, "lastbit causes [PART-OF-NAME] [--json|--markdown]", "What the line `cause` of a failing check can name.",
                 cause_rows, columns, columns);
+}
+
+int cli_faults(int argc, char **argv) {
+    static const char *const columns[] = {"name", "of", "what", NULL};
+    return list(argc, argv, "lastbit faults [PART-OF-NAME] [--json|--markdown]",
+                "What --power injects into a correct output: into any output, or (of the sum) where A and B are known.", fault_rows,
+                columns, columns);
+}
+
+int cli_blindness(int argc, char **argv) {
+    static const char *const columns[] = {"name",  "m16-tc", "m16-tc-original", "bitwise",     "blas", "gamma-rz",
+                                          "torch", "nmse",   "benchdnn",        "baseline-2x", NULL};
+    return list(argc, argv, "lastbit blindness [PART-OF-NAME] [--json|--markdown]",
+                "Which faults each rule catches on a made case, and how many correct kernels it refuses.", cli_blindness_rows, columns,
+                columns);
 }

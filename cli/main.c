@@ -9,6 +9,7 @@ static const cli_command commands[] = {
     {"grade", cli_grade, "compare two tensors under a contract"},
     {"gemm", cli_gemm, "what the hardware would give: D = A B + C, any shape"},
     {"mma", cli_mma, "the same for one tile of the instruction's own shape"},
+    {"parity", cli_parity_command, "every operator on real devices, each element against the truth"},
     {"explain", cli_explain, "how one element of D comes about, operation by operation"},
     {"fit-schedule", cli_fit_schedule, "name the units and schedules that give an output's bits exactly"},
     {"replay", cli_replay, "recordings of real hardware against the models, word for word"},
@@ -27,6 +28,8 @@ static const cli_command commands[] = {
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"faults", cli_faults, "list the faults that --power injects"},
+    {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
