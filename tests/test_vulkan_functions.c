@@ -167,7 +167,7 @@ static void division_is_exact_fma_rounds_twice_and_what_is_not_precise_is_reorde
     assert_int_equal(flushed, 0);
 }
 
-/* A loop that counts to b, from which nothing but b follows for a driver. */
+/* A loop that counts to b, which the driver cannot know. */
 static void a_loop_ends_after_65535_rounds_on_lavapipe(void **state) {
     float rounds[1] = {0};
     (void)state;
