@@ -185,6 +185,9 @@ int cli_blindness(int argc, char **argv);
 
 /** Rows of `lastbit blindness`; NULL, with the error printed, where they cannot be made. */
 struct json_t *cli_blindness_rows(void);
+int cli_ops(int argc, char **argv);
+int cli_draws(int argc, char **argv);
+int cli_functions(int argc, char **argv);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

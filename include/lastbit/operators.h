@@ -117,15 +117,18 @@ typedef enum lb_function_class {
 
 const char *lb_function_class_name(lb_function_class c);
 
-/** What one function of a class may be off by: ulp + ulp_per_x |x| ULP, and absolute. NULL past the end. */
+/** What one function may be off by: ulp + ulp_per_x |x| ULP of its result, and absolute. */
+typedef struct lb_function_bound {
+    double ulp, ulp_per_x, absolute;
+    const char *source;
+} lb_function_bound;
+
 typedef struct lb_function_row {
     const char *name;
-    struct {
-        double ulp, ulp_per_x, absolute;
-        const char *source;
-    } at[LB_FUNCTION_CLASS_COUNT];
+    lb_function_bound at[LB_FUNCTION_CLASS_COUNT];
 } lb_function_row;
 
+/** Row number i in table order; NULL past the end. threads pure */
 const lb_function_row *lb_function_row_at(size_t i);
 
 /** True values of a case's outputs. An output of indices has the index as its value.

@@ -210,6 +210,26 @@ class lb_dist(IntEnum):
     SPECIAL = 5
 
 
+class lb_function_class(IntEnum):
+    IEEE = 0
+    OPENCL = 1
+    VULKAN = 2
+
+
+class lb_op_verdict(IntEnum):
+    EXACT = 0
+    LEGAL = 1
+    WRONG = 2
+    UNJUDGED = 3
+
+
+class lb_replay_order(IntEnum):
+    SEQUENTIAL = 0
+    CONTRACTED = 1
+    DEVICE = 2
+    PAIRWISE = 3
+
+
 class lb_capture_kind(IntEnum):
     DIRECTED = 0
     DOTS = 1
@@ -674,6 +694,9 @@ class lb_op(Structure):
         ("param_count", c_uint),
         ("in_count", c_uint),
         ("out_count", c_uint),
+        ("needs", c_char_p),
+        ("bound", c_char_p),
+        ("edge", c_char_p),
     ]
 
 
@@ -687,6 +710,32 @@ class lb_op_case(Structure):
         ("dist", c_char * 24),
         ("magnitude", c_double),
         ("seed", c_uint64),
+    ]
+
+
+class lb_function_bound(Structure):
+    _fields_ = [
+        ("ulp", c_double),
+        ("ulp_per_x", c_double),
+        ("absolute", c_double),
+        ("source", c_char_p),
+    ]
+
+
+class lb_function_row(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("at", lb_function_bound * 3),
+    ]
+
+
+class lb_op_truth(Structure):
+    _fields_ = [
+        ("functions", c_int),
+        ("count", c_size_t * 3),
+        ("value", c_void_p * 3),
+        ("error", c_void_p * 3),
+        ("limit", c_void_p * 3),
     ]
 
 
@@ -1373,6 +1422,28 @@ FUNCTIONS = {
     "lb_draw": (c_uint64, [POINTER(lb_format), c_int, c_uint64, c_uint32, c_uint64]),
     "lb_draw_mat": (None, [POINTER(lb_mat), c_int, c_uint64, c_uint32]),
     "lb_array_count": (c_size_t, [POINTER(lb_array)]),
+    "lb_op_row": (POINTER(lb_op), [c_size_t]),
+    "lb_op_find": (POINTER(lb_op), [c_char_p]),
+    "lb_op_dist_name": (c_char_p, [c_size_t]),
+    "lb_op_dist_summary": (c_char_p, [c_size_t]),
+    "lb_op_fill_name": (c_char_p, [c_size_t]),
+    "lb_op_fill_summary": (c_char_p, [c_size_t]),
+    "lb_op_case_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_op_case_of": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_array), c_size_t, POINTER(lb_error)]),
+    "lb_op_case_text": (c_size_t, [POINTER(lb_op_case), c_void_p, c_size_t]),
+    "lb_op_case_param": (c_double, [POINTER(lb_op_case), c_char_p]),
+    "lb_op_input": (c_int, [POINTER(lb_op), c_char_p]),
+    "lb_op_output": (c_int, [POINTER(lb_op), c_char_p]),
+    "lb_op_case_close": (None, [POINTER(lb_op_case)]),
+    "lb_function_class_name": (c_char_p, [c_int]),
+    "lb_function_row_at": (POINTER(lb_function_row), [c_size_t]),
+    "lb_op_truth_open": (c_int, [POINTER(c_void_p), POINTER(lb_op_case), c_int, POINTER(lb_error)]),
+    "lb_op_truth_close": (None, [POINTER(lb_op_truth)]),
+    "lb_op_truth_settle": (c_int, [POINTER(lb_op_truth), POINTER(lb_op_case), POINTER(lb_error)]),
+    "lb_op_judge": (c_int, [POINTER(lb_op_truth), POINTER(lb_op_case), c_uint, c_size_t, c_void_p]),
+    "lb_replay_name": (c_char_p, [c_int]),
+    "lb_replay_summary": (c_char_p, [c_int]),
+    "lb_op_replay": (c_int, [POINTER(lb_op_case), c_int, POINTER(lb_error)]),
     "lb_backend_name": (c_char_p, [c_size_t]),
     "lb_backend_summary": (c_char_p, [c_size_t]),
     "lb_device_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),

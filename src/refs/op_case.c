@@ -66,7 +66,7 @@ static lb_status check_dist(const char *name, lb_error *err) {
         names[count] = lb_op_dist_name(count);
         if (strcmp(names[count], name) == 0) return LB_OK;
     }
-    return unknown_name("distribution", name, names, count, "`lastbit ops --help` lists them", err);
+    return unknown_name("distribution", name, names, count, "`lastbit draws` lists them", err);
 }
 
 static lb_status unknown_key(const lb_op *op, const char *key, lb_error *err) {

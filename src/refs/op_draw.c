@@ -2,16 +2,21 @@
 /* Inputs from a seed, as the parity tests of seed-002 draw theirs: one xorshift state, input after input. */
 #include "refs/op_rows.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-typedef struct drawing {
+typedef struct drawing drawing;
+typedef double draw_function(drawing *d);
+
+struct drawing {
     uint64_t state;
     const lb_op_case *x;
     const lb_array *array;
     size_t index, row, col; /* of the element; row counts whole rows of the innermost dimension */
     unsigned port;
-} drawing;
+    draw_function *dist; /* of the case */
+};
 
 static uint64_t step(drawing *d) {
     d->state ^= d->state << 13;
@@ -72,7 +77,7 @@ static double draw_offset(drawing *d) {
 
 typedef struct dist_row {
     const char *name;
-    double (*draw)(drawing *d);
+    draw_function *draw;
 } dist_row;
 
 static const dist_row dists[] = {
@@ -84,9 +89,7 @@ static const dist_row dists[] = {
 /* ---- fills: one function a row of fills.def ------------------------------------------------------------------------------------ */
 
 static double fill_data(drawing *d) {
-    for (size_t i = 0; i < sizeof dists / sizeof dists[0]; i++)
-        if (strcmp(dists[i].name, d->x->dist) == 0) return dists[i].draw(d) * d->x->magnitude;
-    return NAN;
+    return d->dist(d) * d->x->magnitude;
 }
 
 static double fill_i8(drawing *d) {
@@ -136,7 +139,7 @@ static double fill_negative(drawing *d) {
 
 typedef struct fill_function {
     const char *name;
-    double (*draw)(drawing *d);
+    draw_function *draw;
 } fill_function;
 
 static const fill_function fills[] = {
@@ -145,22 +148,41 @@ static const fill_function fills[] = {
 #undef LB_OP_FILL
 };
 
-void lb_op_draw(lb_op_case *x) {
+static draw_function *find_dist(const char *name) {
+    for (size_t i = 0; i < sizeof dists / sizeof dists[0]; i++)
+        if (strcmp(dists[i].name, name) == 0) return dists[i].draw;
+    return draw_uniform;
+}
+
+static draw_function *find_fill(const char *name) {
+    for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++)
+        if (strcmp(fills[i].name, name) == 0) return fills[i].draw;
+    return fill_data;
+}
+
+/* Rounded once, saturating. */
+static uint64_t code_of(const lb_format *f, double v) {
     static const lb_encoding saturating = {.overflow = LB_OVERFLOW_SATURATE};
-    drawing d = {.state = x->seed | 1, .x = x};
+    if (f->id != LB_F32 || !(fabs(v) <= (double)FLT_MAX)) return lb_encode(f, lb_value_of(v), &saturating, NULL);
+    const float x = (float)v;
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+void lb_op_draw(lb_op_case *x) {
+    drawing d = {.state = x->seed | 1, .x = x, .dist = find_dist(x->dist)};
     for (d.port = 0; d.port < x->op->in_count; d.port++) {
         lb_array *a = &x->in[d.port];
-        const lb_fill_row *row = lb_fill_find(x->op->in[d.port].fill);
-        double (*draw)(drawing *) = fill_data;
-        for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++)
-            if (strcmp(fills[i].name, row->name) == 0) draw = fills[i].draw;
+        draw_function *draw = find_fill(lb_fill_find(x->op->in[d.port].fill)->name);
         const size_t count = lb_array_count(a), width = a->dims[a->rank - 1];
         d.array = a;
+        d.row = d.col = 0;
         for (d.index = 0; d.index < count; d.index++) {
-            d.row = d.index / width;
-            d.col = d.index % width;
-            const uint64_t code = lb_encode(a->format, lb_value_of(draw(&d)), &saturating, NULL);
-            lb_store_code((char *)a->codes + d.index * (size_t)a->format->bytes, a->format->bytes, code);
+            lb_store_code((char *)a->codes + d.index * (size_t)a->format->bytes, a->format->bytes, code_of(a->format, draw(&d)));
+            if (++d.col < width) continue;
+            d.col = 0;
+            d.row++;
         }
     }
 }

@@ -63,7 +63,10 @@ lb_status lb_op_load(const lb_op_case *x, double *in[LB_OP_INPUTS], lb_error *er
             for (unsigned j = 0; j < i; j++) free(in[j]);
             return lb_fail(err, LB_E_MEMORY, x->op->name, "out of memory");
         }
-        for (size_t k = 0; k < count; k++)
+        const float *f32 = a->codes;
+        if (a->format->id == LB_F32)
+            for (size_t k = 0; k < count; k++) in[i][k] = (double)f32[k];
+        for (size_t k = 0; k < count && a->format->id != LB_F32; k++)
             in[i][k] = lb_to_double(a->format, lb_load_code((const char *)a->codes + k * (size_t)a->format->bytes, a->format->bytes));
     }
     return LB_OK;

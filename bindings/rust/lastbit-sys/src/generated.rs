@@ -213,6 +213,26 @@ pub const LB_OP_INPUTS: c_uint = 6;
 pub const LB_OP_OUTPUTS: c_uint = 3;
 pub const LB_OP_PARAMS: c_uint = 16;
 pub const LB_OP_RANK: c_uint = 4;
+pub const LB_OP_TEXT: c_uint = 1024;
+
+pub type lb_function_class = c_uint;
+pub const LB_FUNCTIONS_IEEE: lb_function_class = 0;
+pub const LB_FUNCTIONS_OPENCL: lb_function_class = 1;
+pub const LB_FUNCTIONS_VULKAN: lb_function_class = 2;
+pub const LB_FUNCTION_CLASS_COUNT: lb_function_class = 3;
+
+pub type lb_op_verdict = c_uint;
+pub const LB_OP_EXACT: lb_op_verdict = 0;
+pub const LB_OP_LEGAL: lb_op_verdict = 1;
+pub const LB_OP_WRONG: lb_op_verdict = 2;
+pub const LB_OP_UNJUDGED: lb_op_verdict = 3;
+
+pub type lb_replay_order = c_uint;
+pub const LB_REPLAY_SEQUENTIAL: lb_replay_order = 0;
+pub const LB_REPLAY_CONTRACTED: lb_replay_order = 1;
+pub const LB_REPLAY_DEVICE: lb_replay_order = 2;
+pub const LB_REPLAY_PAIRWISE: lb_replay_order = 3;
+pub const LB_REPLAY_COUNT: lb_replay_order = 4;
 
 pub type lb_capture_kind = c_uint;
 pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
@@ -734,6 +754,9 @@ pub struct lb_op {
     pub param_count: c_uint,
     pub in_count: c_uint,
     pub out_count: c_uint,
+    pub needs: *const c_char,
+    pub bound: *const c_char,
+    pub edge: *const c_char,
 }
 
 #[repr(C)]
@@ -747,6 +770,32 @@ pub struct lb_op_case {
     pub dist: [c_char; 24],
     pub magnitude: f64,
     pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_function_bound {
+    pub ulp: f64,
+    pub ulp_per_x: f64,
+    pub absolute: f64,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_function_row {
+    pub name: *const c_char,
+    pub at: [lb_function_bound; LB_FUNCTION_CLASS_COUNT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_truth {
+    pub functions: lb_function_class,
+    pub count: [usize; LB_OP_OUTPUTS as usize],
+    pub value: [*mut f64; LB_OP_OUTPUTS as usize],
+    pub error: [*mut f64; LB_OP_OUTPUTS as usize],
+    pub limit: [*mut f64; LB_OP_OUTPUTS as usize],
 }
 
 #[repr(C)]
@@ -1365,7 +1414,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1531,6 +1580,40 @@ extern "C" {
     pub fn lb_draw(f: *const lb_format, dist: lb_dist, seed: u64, stream: u32, index: u64) -> u64;
     pub fn lb_draw_mat(m: *mut lb_mat, dist: lb_dist, seed: u64, stream: u32);
     pub fn lb_array_count(a: *const lb_array) -> usize;
+    pub fn lb_op_row(i: usize) -> *const lb_op;
+    pub fn lb_op_find(name: *const c_char) -> *const lb_op;
+    pub fn lb_op_dist_name(i: usize) -> *const c_char;
+    pub fn lb_op_dist_summary(i: usize) -> *const c_char;
+    pub fn lb_op_fill_name(i: usize) -> *const c_char;
+    pub fn lb_op_fill_summary(i: usize) -> *const c_char;
+    pub fn lb_op_case_open(out: *mut *mut lb_op_case, text: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_op_case_of(
+        out: *mut *mut lb_op_case,
+        text: *const c_char,
+        r#in: *const lb_array,
+        in_count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_op_case_text(x: *const lb_op_case, text: *mut c_char, size: usize) -> usize;
+    pub fn lb_op_case_param(x: *const lb_op_case, name: *const c_char) -> f64;
+    pub fn lb_op_input(op: *const lb_op, name: *const c_char) -> c_int;
+    pub fn lb_op_output(op: *const lb_op, name: *const c_char) -> c_int;
+    pub fn lb_op_case_close(x: *mut lb_op_case);
+    pub fn lb_function_class_name(c: lb_function_class) -> *const c_char;
+    pub fn lb_function_row_at(i: usize) -> *const lb_function_row;
+    pub fn lb_op_truth_open(
+        out: *mut *mut lb_op_truth,
+        x: *const lb_op_case,
+        functions: lb_function_class,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_op_truth_close(t: *mut lb_op_truth);
+    pub fn lb_op_truth_settle(t: *mut lb_op_truth, x: *const lb_op_case, err: *mut lb_error) -> lb_status;
+    pub fn lb_op_judge(t: *const lb_op_truth, x: *const lb_op_case, port: c_uint, index: usize, ratio: *mut f64)
+        -> lb_op_verdict;
+    pub fn lb_replay_name(order: lb_replay_order) -> *const c_char;
+    pub fn lb_replay_summary(order: lb_replay_order) -> *const c_char;
+    pub fn lb_op_replay(x: *mut lb_op_case, order: lb_replay_order, err: *mut lb_error) -> lb_status;
     pub fn lb_backend_name(i: usize) -> *const c_char;
     pub fn lb_backend_summary(i: usize) -> *const c_char;
     pub fn lb_device_open(out: *mut *mut lb_device, on: *const c_char, err: *mut lb_error) -> lb_status;
