@@ -156,6 +156,8 @@ int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
+int cli_scalar(int argc, char **argv);
+int cli_eval(int argc, char **argv);
 int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);

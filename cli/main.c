@@ -17,8 +17,10 @@ static const cli_command commands[] = {
     {"capture", cli_capture, "record the matrix units of this machine's GPU"},
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
+    {"eval", cli_eval, "one scalar operation of a GPU, by its PTX spelling"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"units", cli_units, "list the matrix instructions"},
+    {"scalar", cli_scalar, "list the scalar operations"},
     {"parameters", cli_parameters, "list what --set changes of a unit"},
     {"formats", cli_formats_list, "list the number formats"},
     {"contracts", cli_contracts, "list the numerics contracts"},
@@ -34,7 +36,6 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 static void print_help(void) {
     puts("lastbit: are an accelerator kernel's bits right?\n\n"
          "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-12s  %s\n", commands[i].name, commands[i].summary);
     for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-16s %s\n", commands[i].name, commands[i].summary);
     puts("\nexit: 0 PASS   1 FAIL   2 the call or a file is wrong   3 UNPROVEN: nothing was proven\n"
          "start: lastbit check A.npy B.npy --actual D.npy --unit sm_80/mma.m16n8k16.f32.f16.f16.f32");

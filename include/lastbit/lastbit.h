@@ -18,6 +18,7 @@
 #include "lastbit/refs.h"
 #include "lastbit/report.h"
 #include "lastbit/run.h"
+#include "lastbit/scalar.h"
 #include "lastbit/schedule.h"
 #include "lastbit/units.h"
 
