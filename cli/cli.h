@@ -61,6 +61,9 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** Write JUnit alone; CLI_OK, or prints and returns the exit code. */
+int cli_junit(const char *path, lb_record *const *records, size_t count);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 

@@ -13,6 +13,7 @@
 #include "lastbit/fragments.h"
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
+#include "lastbit/operations.h"
 #include "lastbit/probe.h"
 #include "lastbit/record.h"
 #include "lastbit/refs.h"

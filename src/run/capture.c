@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "run/capture_inputs.h"
 #include "run/capture_jobs.h"
+#include "run/capture_ops.h"
 #include "run/describe.h"
 #include "run/recording.h"
 
@@ -112,6 +113,22 @@ void lb_capture_close(lb_capture *c) {
     free(c->folder);
     free(c->command);
     free(c);
+}
+
+lb_cuda *lb_capture_cuda(const lb_capture *c) {
+    return c->cuda;
+}
+
+const char *lb_capture_folder(const lb_capture *c) {
+    return c->folder;
+}
+
+const char *lb_capture_command(const lb_capture *c) {
+    return c->command;
+}
+
+bool lb_capture_resumes(const lb_capture *c) {
+    return c->o.resume;
 }
 
 const char *lb_capture_device(const lb_capture *c) {

@@ -18,11 +18,27 @@ static bool is_part(const char *at, const char *part) {
     return strncmp(at, part, n) == 0 && (at[n] == '.' || at[n] == ' ');
 }
 
-bool oracle_has(const char *ptx, const char *part) {
+static bool find_part(const char *ptx, const char *part) {
     const char *end = strchr(ptx, ' ');
     for (const char *dot = ptx; dot && dot < end; dot = strchr(dot + 1, '.'))
         if (*dot == '.' && is_part(dot + 1, part)) return true;
     return false;
+}
+
+/* The same few questions are asked of one text a hundred thousand times: the answers are kept, by the addresses of both. */
+bool oracle_has(const char *ptx, const char *part) {
+    enum { KEPT = 1024 };
+    static struct {
+        const char *ptx, *part;
+        bool has;
+    } kept[KEPT];
+    const size_t at = ((uintptr_t)ptx * 31 + (uintptr_t)part) / 2 % KEPT;
+    if (kept[at].ptx != ptx || kept[at].part != part) {
+        kept[at].has = find_part(ptx, part);
+        kept[at].ptx = ptx;
+        kept[at].part = part;
+    }
+    return kept[at].has;
 }
 
 static bool is(const char *ptx, const char *name) {
