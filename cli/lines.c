@@ -14,9 +14,16 @@ typedef struct gen_args {
     bool tb;
 } gen_args;
 
+enum { DOT_LINES = 1000, OP_LINES = LB_OP_ROWS };
+
+/* As many lines as were asked for, or else the suite's own number. */
+static uint64_t lines_of(const char *suite, uint64_t asked) {
+    return asked != UINT64_MAX ? asked : strncmp(suite, "op:", 3) == 0 ? OP_LINES : DOT_LINES;
+}
+
 static lb_status gen_lines(const char *suite, const gen_args *a, lb_error *err) {
     char text[8192];
-    for (uint64_t i = 0; i < a->count; i++) {
+    for (uint64_t i = 0, count = lines_of(suite, a->count); i < count; i++) {
         lb_status s = lb_gen_line(suite, a->seed, i, text, sizeof text, err);
         if (s != LB_OK) return s;
         puts(text);
@@ -76,10 +83,10 @@ static int gen_operations(const gen_args *a) {
 }
 
 int cli_gen(int argc, char **argv) {
-    gen_args a = {.seed = 1, .count = 1000, .dist = "normal", .kind = "safetensors"};
+    gen_args a = {.seed = 1, .count = UINT64_MAX, .dist = "normal", .kind = "safetensors"};
     const cli_option options[] = {
         {"seed", 0, CLI_COUNT, &a.seed, "N", "the same seed draws the same on every machine (default 1)"},
-        {"count", 0, CLI_COUNT, &a.count, "N", "lines of a suite (default 1000)"},
+        {"count", 0, CLI_COUNT, &a.count, "N", "lines of a suite (default 1000; of op:NAME 1024)"},
         {"in", 0, CLI_TEXT, &a.in, "FORMAT", "matmul: format of A (and B)"},
         {"in-b", 0, CLI_TEXT, &a.in_b, "FORMAT", "matmul: format of B where it differs"},
         {"shape", 0, CLI_TEXT, &a.shape, "MxNxK", "matmul: sizes"},
@@ -144,11 +151,11 @@ static int judge(const char *suite, const char *path, uint64_t seed, uint64_t li
 }
 
 int cli_judge(int argc, char **argv) {
-    uint64_t seed = 1, lines = 1000;
+    uint64_t seed = 1, lines = UINT64_MAX;
     cli_output output = {0};
     const cli_option options[] = {
         {"seed", 0, CLI_COUNT, &seed, "N", "as given to gen (default 1)"},
-        {"count", 0, CLI_COUNT, &lines, "N", "as given to gen (default 1000)"},
+        {"count", 0, CLI_COUNT, &lines, "N", "as given to gen (default 1000; of op:NAME 1024)"},
         CLI_OUTPUT_OPTIONS(output),
     };
     const cli_usage usage = {
@@ -161,7 +168,7 @@ int cli_judge(int argc, char **argv) {
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop)
         code = count < 1 || count > 2 ? cli_usage_error("judge", "%d arguments; it takes dot:UNIT or op:NAME, and maybe a FILE", count)
-                                      : judge(args[0], count > 1 ? args[1] : "-", seed, lines, &output);
+                                      : judge(args[0], count > 1 ? args[1] : "-", seed, lines_of(args[0], lines), &output);
     free(args);
     return code;
 }
