@@ -65,7 +65,7 @@ static void print_results(const lb_operations_result *r, size_t count, bool all,
         unproven += t->verdict == LB_UNPROVEN;
         words += t->compared;
         wrong += t->differ;
-        if ((t->verdict == LB_PASS || t->verdict == LB_UNPROVEN) && !all) continue;
+        if (t->verdict != LB_FAIL && !t->known && !all) continue;
         printf("%s %s: %s\n", t->known ? "FAIL known" : lb_verdict_name(t->verdict), t->name, t->reason);
         for (size_t k = 0; k < t->row_count && !t->known; k++) print_row(t->op, &t->rows[k]);
     }
