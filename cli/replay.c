@@ -112,15 +112,38 @@ static int replay_operations(const lb_operations_options *o, bool all, const cli
     return code;
 }
 
+/* 2 before 1 before 3 before 0, as the exit of a run. */
+static int worse(int a, int b) {
+    static const int order[] = {[CLI_OK] = 0, [CLI_UNPROVEN] = 1, [CLI_FAIL] = 2, [CLI_USAGE] = 3};
+    return order[a] > order[b] ? a : b;
+}
+
+/* Recordings of operations among others: those first, each by itself. */
+static int replay_mixed(lb_operations_options *o, bool all, char **files, int count, const cli_output *output) {
+    int code = CLI_OK, others = 0;
+    for (int i = 0; i < count; i++) {
+        lb_error err = {0};
+        bool operations = false;
+        if (lb_operations_is_recording(files[i], &operations, &err) != LB_OK || !operations) {
+            files[others++] = files[i]; /* what cannot be read is told with the others */
+            continue;
+        }
+        o->recording = files[i];
+        code = worse(code, replay_operations(o, all, output));
+    }
+    return others ? worse(code, replay_all(files, others, output)) : code;
+}
+
 static int replay(lb_operations_options *o, bool all, char **files, int count, const cli_output *output) {
     const bool asked = o->actual || o->on || o->command || o->known || o->approx || o->part;
     bool operations = count == 0;
     lb_error err = {0};
+    if (!count && !o->actual && !o->on && !o->command)
+        return cli_usage_error("replay", "no file given, and nobody to judge: --actual OUT, --on DEVICE or -- CMD");
+    if (!asked) return replay_mixed(o, all, files, count, output);
     if (count == 1 && lb_operations_is_recording(files[0], &operations, &err) != LB_OK) return cli_error(&err);
-    if (!operations && asked)
+    if (!operations)
         return cli_usage_error("replay", "--actual, --on, --known, --approx, --only and -- CMD take one recording op/1, or none");
-    if (!count && !asked) return cli_usage_error("replay", "no file given; --on model replays the standard rows of all operations");
-    if (!operations) return replay_all(files, count, output);
     o->recording = count ? files[0] : NULL;
     return replay_operations(o, all, output);
 }
