@@ -63,12 +63,9 @@ static i128 product(const lb_scalar_op *op, int what, const uint64_t *in) {
 
 void lb_scalar_mul(const lb_scalar_op *op, const lb_scalar_rule *r, const uint64_t *in, uint64_t *out) {
     const i128 c = op->ins > 2 ? number(op->in[2], in[2]) : 0;
-    i128 p = product(op, r->what, in);
-    if (r->flags & LB_SAT) { /* the high part is a word, and the sum with c is clamped */
-        out[0] = (uint64_t)clamp(op->out[0], lb_word_signed((uint64_t)p, 32) + c);
-        return;
-    }
-    out[0] = (uint64_t)((lb_u128)p + (lb_u128)c);
+    const i128 p = product(op, r->what, in);
+    /* .sat concerns the sum of c and the high part, which is a word itself */
+    out[0] = (uint64_t)(r->flags & LB_SAT ? clamp(op->out[0], p + c) : (i128)((lb_u128)p + (lb_u128)c));
 }
 
 /* Two words through the carry: out0 and out1 of 64 bits in all. */

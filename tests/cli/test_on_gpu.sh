@@ -56,6 +56,7 @@ P
 expect $LINENO 1 '^  sm_70_mma.m8n8k4.f32.f16.f16.f32.dots.safetensors$' "${small[@]}" --kind dots -o "$work/bent"
 
 # an operation that differs from its model is found
+mkdir -p "$work/ops"
 LASTBIT_FAKE_LIE=wrong-op "$lastbit" capture --ops lop3 -o "$work/ops/operations" >/dev/null
 expect $LINENO 1 'operations: 0 match, 4 differ' "${small[@]}" --wide 0 -o "$work/ops"
 
