@@ -99,6 +99,24 @@ static const lb_operations_result *named(const lb_operations_result *r, size_t c
     return NULL;
 }
 
+static void a_request_is_answered_under_its_own_name(void **state) {
+    const lb_capture_options o = {.folder = in_folder("answers")};
+    lb_capture *c;
+    lb_capture_result r;
+    lb_error err = {0};
+    size_t count;
+    lb_operations_result *results;
+    (void)state;
+    assert_int_equal(lb_capture_open(&c, &o, &err), LB_OK);
+    if (lb_capture_request(c, request, &r, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    assert_int_equal(lb_capture_request(c, recording, &r, &err), LB_E_FILE); /* has its answers */
+    lb_capture_close(c);
+    const char *answer = in_folder("answers/request.safetensors");
+    assert_int_equal(lb_operations_replay(&(lb_operations_options){.recording = answer}, &results, &count, &err), LB_OK);
+    for (size_t i = 0; i < count; i++) assert_true(results[i].recorded && results[i].verdict == LB_PASS);
+    free(results);
+}
+
 static void the_models_equal_a_recording_of_their_own_word_for_word(void **state) {
     size_t count;
     (void)state;
@@ -330,6 +348,7 @@ static void ptxas_takes_the_text_of_every_operation(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_recording_holds_rows_text_and_machine_code_of_every_operation),
+        cmocka_unit_test(a_request_is_answered_under_its_own_name),
         cmocka_unit_test(the_models_equal_a_recording_of_their_own_word_for_word),
         cmocka_unit_test(a_gpu_that_differs_in_one_word_of_each_operation_is_found_out),
         cmocka_unit_test(the_models_against_themselves_prove_nothing),

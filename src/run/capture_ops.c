@@ -135,13 +135,12 @@ lb_status lb_capture_op(lb_capture *c, lb_op_item *x, lb_error *err) {
 
 /* ---- a recording ----------------------------------------------------------------------------------------------------------------------- */
 
-static lb_status write_recording(const lb_capture *c, const lb_op_set *s, const char *path, uint64_t seed, lb_error *err) {
+static lb_status write_recording(const lb_capture *c, const lb_op_set *s, const char *path, const char *seed, lb_error *err) {
     const lb_cuda_device *d = lb_cuda_describe(lb_capture_cuda(c));
     const time_t now = time(NULL);
     struct tm utc;
-    char date[32], number[32], arch[16];
+    char date[32], arch[16];
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    snprintf(number, sizeof number, "%llu", (unsigned long long)seed);
     snprintf(arch, sizeof arch, "sm_%d", d->major * 10 + d->minor);
     const char *command = lb_capture_command(c);
     const char *const metadata[] = {"lastbit.recording",
@@ -155,7 +154,7 @@ static lb_status write_recording(const lb_capture *c, const lb_op_set *s, const 
                                     "date",
                                     date,
                                     "seed",
-                                    number,
+                                    seed,
                                     "origin",
                                     "lastbit capture " LB_VERSION,
                                     "command",
@@ -185,10 +184,46 @@ static lb_status record(lb_capture *c, lb_op_set *s, size_t *refused, lb_error *
     return kept ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, first.place, "%s", first.message);
 }
 
+static uint64_t words_of(const lb_op_set *s) {
+    uint64_t words = 0;
+    for (size_t i = 0; i < s->count; i++)
+        if (s->items[i].op && s->items[i].out) words += s->items[i].rows * (size_t)s->items[i].op->outs;
+    return words;
+}
+
+/* The text is ours, whatever the request has: what is recorded under a name is that operation. */
+static lb_status prepare_request(lb_op_set *s, const char *path, lb_error *err) {
+    for (size_t i = 0; i < s->count; i++) {
+        lb_op_item *x = &s->items[i];
+        if (!x->op) return lb_fail(err, LB_E_FILE, path, "%s: no such operation is known here", x->name);
+        if (x->out) return lb_fail(err, LB_E_FILE, path, "is no request: %s has outputs", x->name);
+        free(x->ptx);
+        free(x->cubin);
+        x->ptx = x->cubin = NULL;
+        LB_TRY(lb_operation_ptx(x->op, &x->ptx, err));
+    }
+    return LB_OK;
+}
+
+lb_status lb_capture_op_request(lb_capture *c, const char *path, lb_capture_result *out, lb_error *err) {
+    size_t refused = 0;
+    lb_op_set s;
+    lb_status status = lb_op_set_load(&s, path, false, err);
+    if (status == LB_OK) status = prepare_request(&s, path, err);
+    if (status == LB_OK && mkdir(lb_capture_folder(c), 0777) != 0 && errno != EEXIST)
+        status = lb_fail(err, LB_E_FILE, lb_capture_folder(c), "cannot be made: %s", strerror(errno));
+    if (status == LB_OK) status = record(c, &s, &refused, err);
+    if (status == LB_OK) status = write_recording(c, &s, out->path, "of the request", err);
+    if (status == LB_OK) out->outputs = words_of(&s);
+    lb_op_set_close(&s);
+    return status;
+}
+
 lb_status lb_capture_operations(lb_capture *c, const char *part, uint64_t seed, lb_capture_result *out, size_t *refused, lb_error *err) {
     const double start = lb_seconds();
     const char *folder = lb_capture_folder(c);
     struct stat st;
+    char number[32];
     lb_op_set s;
     *out = (lb_capture_result){0};
     *refused = 0;
@@ -199,9 +234,9 @@ lb_status lb_capture_operations(lb_capture *c, const char *part, uint64_t seed, 
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) return lb_fail(err, LB_E_FILE, folder, "cannot be made: %s", strerror(errno));
     lb_status status = lb_op_set_standard(&s, part, seed, err);
     if (status == LB_OK) status = record(c, &s, refused, err);
-    if (status == LB_OK) status = write_recording(c, &s, out->path, seed ? seed : 1, err);
-    for (size_t i = 0; i < s.count && status == LB_OK; i++)
-        if (s.items[i].op) out->outputs += s.items[i].rows * (size_t)s.items[i].op->outs;
+    snprintf(number, sizeof number, "%llu", (unsigned long long)(seed ? seed : 1));
+    if (status == LB_OK) status = write_recording(c, &s, out->path, number, err);
+    if (status == LB_OK) out->outputs = words_of(&s);
     lb_op_set_close(&s);
     out->seconds = lb_seconds() - start;
     return status;

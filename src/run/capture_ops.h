@@ -9,6 +9,9 @@
 /** Fill x->out and x->cubin from x->in and x->ptx. errors LB_E_UNAVAILABLE if the driver refuses the PTX, LB_E_DEVICE, LB_E_MEMORY */
 lb_status lb_capture_op(lb_capture *c, lb_op_item *x, lb_error *err);
 
+/** Answer a request op/1 into out->path. errors as lb_capture_request */
+lb_status lb_capture_op_request(lb_capture *c, const char *path, lb_capture_result *out, lb_error *err);
+
 /** Where an open recorder's parts are, for this layer's files. */
 struct lb_cuda *lb_capture_cuda(const lb_capture *c);
 const char *lb_capture_folder(const lb_capture *c);
