@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Answers to operations against a recording, or against the models. */
 #include "backends/device.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "lastbit/operations.h"
 #include "run/capture_ops.h"
@@ -271,6 +272,20 @@ static void fill_element(lb_element *e, const lb_scalar_op *op, const lb_operati
     e->bound = e->row_rms = e->floor = NAN;
 }
 
+/* The command that judges this operation again. */
+static void describe_rerun(lb_record *r, const lb_operations_options *o, const char *name) {
+    lb_text t = {0};
+    char *s;
+    lb_text_add(&t, "lastbit replay%s%s --only %s", o->recording ? " " : "", o->recording ? o->recording : "", name);
+    if (!o->recording && o->seed > 1) lb_text_add(&t, " --seed %llu", (unsigned long long)o->seed);
+    if (o->actual) lb_text_add(&t, " --actual %s", o->actual);
+    if (o->on) lb_text_add(&t, " --on %s", o->on);
+    for (char *const *word = o->command; word && *word; word++) lb_text_add(&t, "%s %s", word == o->command ? " --" : "", *word);
+    if (lb_text_take(&t, &s, NULL) != LB_OK) return;
+    lb_record_text(&r->rerun, "%s", s);
+    free(s);
+}
+
 lb_status lb_operations_record(const lb_operations_options *o, const lb_operations_result *t, lb_record **out, lb_error *err) {
     lb_record *r = NULL;
     LB_TRY(lb_record_open(&r, err));
@@ -280,7 +295,7 @@ lb_status lb_operations_record(const lb_operations_options *o, const lb_operatio
     lb_record_text(&r->reason, "%s", t->reason);
     lb_record_text(&r->reference, "%s", o->recording ? "the recording" : "the models; no recording");
     lb_record_text(&r->coverage, "all");
-    lb_record_text(&r->rerun, "lastbit replay %s%s--only %s", o->recording ? o->recording : "", o->recording ? " " : "", t->name);
+    describe_rerun(r, o, t->name);
     r->verdict = t->verdict;
     r->counts.total = t->total;
     r->counts.compared = t->compared;

@@ -124,6 +124,9 @@ class Operations(unittest.TestCase):
         records = [json.loads(line) for line in done.splitlines()]
         failed = {r["op"] for r in records if r["verdict"] == "FAIL"}
         self.assertEqual(failed, {name for name in FAULTS if "f32" in name})
+        again = next(r["rerun"] for r in records if r["op"] == "neg_f32")
+        self.assertEqual(again, f"lastbit replay --only neg_f32 -- {TRANSLATOR}")
+        self.run_it(1, *again.split()[1:])
         self.assertIn("<testsuite", (self.root / "report.xml").read_text())
 
     def test_a_program_that_fails_is_a_failure_and_a_wrong_call_is_not(self):
