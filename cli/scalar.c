@@ -120,7 +120,8 @@ int cli_eval(int argc, char **argv) {
     const cli_option options[] = {{"json", 0, CLI_FLAG, &json, NULL, "a line of JSON an output"}};
     const cli_usage usage = {
         "lastbit eval OP WORD…",
-        "One operation: its name or PTX spelling, and its input words (0x and hexadecimal digits, or decimal integers).\n"
+        "One operation: its name or PTX spelling, and its input words (0x and hexadecimal digits, or decimal integers; negative\n"
+        "ones behind --).\n"
         "Prints the output words and their values. An operation of a warp prints a line a lane.",
         options, sizeof options / sizeof options[0],
         "  lastbit eval fma.rz.f32 0x3f80000b 0x3f80000b 0xbf800000\n  lastbit eval cvt_rn_bf16x2_f32 0x3f800000 0x40000000"};

@@ -247,7 +247,10 @@ static void a_word_is_graded_by_bits_bound_or_what_is_open(void **state) {
         {__LINE__, "add.rn.f32", 0x00000000, 0x00000000, 0x80000000, LB_SCALAR_GRADE_WRONG},
         {__LINE__, "ex2.approx.f32", 0x40000000, 0, 0x40800002, LB_SCALAR_GRADE_ALLOWED}, /* 4: two ULP above */
         {__LINE__, "ex2.approx.f32", 0x40000000, 0, 0x40800004, LB_SCALAR_GRADE_WRONG},
-        {__LINE__, "ex2.approx.f32", 0x00000000, 0, 0x3f800001, LB_SCALAR_GRADE_WRONG}, /* a special value: 1 */
+        {__LINE__, "ex2.approx.f32", 0x00000000, 0, 0x3f800001, LB_SCALAR_GRADE_WRONG},  /* a special value: 1 */
+        {__LINE__, "tanh.approx.f32", 0x7f800000, 0, 0x3f7fffff, LB_SCALAR_GRADE_WRONG}, /* 1 */
+        {__LINE__, "ex2.approx.f16", 0xcc20, 0, 0x00b6, LB_SCALAR_GRADE_ALLOWED},        /* a subnormal: one step */
+        {__LINE__, "ex2.approx.f16", 0xcc20, 0, 0x00b7, LB_SCALAR_GRADE_WRONG},
         {__LINE__, "rcp.approx.f32", 0x00000000, 0, 0x7f7fffff, LB_SCALAR_GRADE_WRONG}, /* Inf */
         {__LINE__, "rcp.approx.f32", 0x40400000, 0, 0x3eaaaaac, LB_SCALAR_GRADE_ALLOWED},
         {__LINE__, "rcp.approx.f32", 0x40400000, 0, 0x3eaaaaad, LB_SCALAR_GRADE_WRONG},

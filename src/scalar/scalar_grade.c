@@ -57,7 +57,8 @@ static lb_scalar_grade_of grade_approx(const lb_scalar_op *op, const lb_scalar_r
     /* inputs with a special value of their own: zeros, infinities, and NaN, which was above */
     bool special = false;
     for (int i = 0; i < op->ins; i++) special = special || x[i] == 0 || isinf(x[i]);
-    if (special && (want == LB_INF || want == LB_ZERO || r->what == LB_DO_EX2 || r->what == LB_DO_COS)) return LB_SCALAR_GRADE_WRONG;
+    if (special && (want == LB_INF || want == LB_ZERO || r->what == LB_DO_EX2 || r->what == LB_DO_COS || r->what == LB_DO_TANH))
+        return LB_SCALAR_GRADE_WRONG;
     if (said == NOTHING_SAID) return LB_SCALAR_GRADE_UNJUDGED;
     if (is == LB_INF || want == LB_INF) { /* at the edge of the range a neighbour may have overflowed */
         const uint64_t most = lb_max_code(f), sign = UINT64_C(1) << (f->bits - 1);
@@ -65,10 +66,12 @@ static lb_scalar_grade_of grade_approx(const lb_scalar_op *op, const lb_scalar_r
         const bool near = (model & sign) == (got & sign) && most - (finite & ~sign) <= (uint64_t)ceil(op->max_ulp) + 1;
         return near ? LB_SCALAR_GRADE_ALLOWED : LB_SCALAR_GRADE_WRONG;
     }
+    /* a relative bound leaves no room for the rounding of a subnormal, whose spacing is no longer relative */
+    const double least_normal = ldexp(1, 1 - f->bias);
+    if (fabs(true_value) < least_normal && absolute < ulp_at(f, true_value)) absolute = ulp_at(f, true_value);
     /* the model's own rounding is half an ULP, and a flushed result may stand on either side of the least normal number */
     const double slack = 0.5 * ulp_at(f, true_value);
     if (fabs(v - true_value) <= absolute + slack) return LB_SCALAR_GRADE_ALLOWED;
-    const double least_normal = ldexp(1, 1 - f->bias);
     if (r->flags & LB_FTZ && fabs(v - true_value) <= least_normal + absolute + slack && (v == 0 || true_value == 0))
         return LB_SCALAR_GRADE_ALLOWED;
     return LB_SCALAR_GRADE_WRONG;
