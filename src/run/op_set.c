@@ -151,8 +151,9 @@ static lb_status read_names(lb_op_set *s, const lb_file *f, lb_error *err) {
     return LB_OK;
 }
 
-static lb_status read_set(lb_op_set *s, const lb_file *f, bool any, lb_error *err) {
+lb_status lb_op_set_parse(lb_op_set *s, const lb_file *f, bool any, lb_error *err) {
     const char *kind = lb_file_metadata(f, "lastbit.recording"), *device = lb_file_metadata(f, "device");
+    *s = (lb_op_set){0};
     if (!any && (!kind || strcmp(kind, "op/1") != 0))
         return lb_fail(err, LB_E_FILE, lb_file_path(f), "is no recording of operations (op/1)");
     if (device && !(s->device = strdup(device))) return lb_fail(err, LB_E_MEMORY, lb_file_path(f), "no memory for its device");
@@ -165,7 +166,7 @@ lb_status lb_op_set_load(lb_op_set *s, const char *path, bool any, lb_error *err
     lb_file *f = NULL;
     *s = (lb_op_set){0};
     LB_TRY(lb_file_open(&f, path, NULL, err));
-    const lb_status status = read_set(s, f, any, err);
+    const lb_status status = lb_op_set_parse(s, f, any, err);
     lb_file_close(f);
     return status;
 }

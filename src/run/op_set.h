@@ -24,6 +24,9 @@ typedef struct lb_op_set {
 /** Read a file op/1, or (any) any file with tensors named like one's. errors LB_E_FILE. memory lb_op_set_close, also where it failed */
 lb_status lb_op_set_load(lb_op_set *s, const char *path, bool any, lb_error *err);
 
+/** The same from an open file, which may be closed afterwards. */
+lb_status lb_op_set_parse(lb_op_set *s, const lb_file *f, bool any, lb_error *err);
+
 /** The standard rows and the PTX of the table's operations with `part` in their names (NULL: all). errors LB_E_NAME, LB_E_MEMORY */
 lb_status lb_op_set_standard(lb_op_set *s, const char *part, uint64_t seed, lb_error *err);
 
