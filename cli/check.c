@@ -10,6 +10,7 @@ typedef struct check_args {
     cli_formats formats;
     cli_output output;
     cli_texts set;
+    cli_power power;
     const char *actual, *on, *unit, *contract, *nan, *reference;
     uint64_t sample, seed, outliers;
     double timeout;
@@ -102,7 +103,10 @@ static int run_check(const check_args *a, int argc, char **argv) {
                           .seed = a->seed,
                           .timeout_seconds = a->timeout,
                           .max_outliers = a->outliers,
-                          .progress = cli_progress};
+                          .progress = cli_progress,
+                          .power = a->power.wanted,
+                          .allow_blind = a->power.allow_blind.items,
+                          .allow_blind_count = a->power.allow_blind.count};
     lb_status s = read_choices(a, &o, &unit, &contract, &err);
     if (s == LB_OK) s = cli_load_operands(&operands, (char **)a->operands, a->operand_count, &a->formats, o.unit, &err);
     if (s == LB_OK) {
@@ -145,6 +149,7 @@ int cli_check(int argc, char **argv) {
         {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for a device (default 60)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
         {"ledger", 0, CLI_FLAG, &a.ledger, NULL, "where the error of the first and the worst element comes from"},
+        CLI_POWER_OPTIONS(a.power),
         CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
@@ -179,6 +184,8 @@ int cli_check(int argc, char **argv) {
             code = cli_usage_error("check", "give one of --actual D, --on DEVICE, -- CMD: what is to be judged");
         else if (!a.unit && a.set.count)
             code = cli_usage_error("check", "--set changes a unit; give --unit");
+        else if (!a.power.wanted && a.power.allow_blind.count)
+            code = cli_usage_error("check", "--allow-blind says what --power may miss; give --power");
         else if (!a.unit && !a.contract)
             code = cli_usage_error("check", "give --unit, --contract or both: what to judge by");
         else {

@@ -76,6 +76,17 @@ void cli_progress(void *user, const char *stage, double fraction);
 /** argv as one line that a shell reads back. free() */
 char *cli_command_line(int argc, char *const *argv);
 
+/* Whether to ask what a contract catches. */
+typedef struct cli_power {
+    bool wanted;
+    cli_texts allow_blind;
+} cli_power;
+
+#define CLI_POWER_OPTIONS(p)                                                                                                               \
+    {"power", 0, CLI_FLAG, &(p).wanted, NULL, "inject faults into a correct output: what would the contract catch?"}, {                    \
+        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (lastbit faults)"                  \
+    }
+
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
 
 #define CLI_SET_OPTION(set)                                                                                                                \
@@ -170,6 +181,14 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_ops(int argc, char **argv);
+int cli_draws(int argc, char **argv);
+int cli_functions(int argc, char **argv);
+int cli_faults(int argc, char **argv);
+int cli_blindness(int argc, char **argv);
+
+/** Rows of `lastbit blindness`; NULL, with the error printed, where they cannot be made. */
+struct json_t *cli_blindness_rows(void);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

@@ -8,6 +8,7 @@
 typedef struct grade_args {
     const char *in, *contract, *shape, *dtype, *sentinel;
     uint64_t k, ld, guard, outliers;
+    cli_power power;
     cli_output output;
 } grade_args;
 
@@ -52,7 +53,14 @@ static lb_status parse_sentinel(const grade_args *a, lb_block_options *o, lb_err
 
 static lb_status judge(const grade_args *a, const lb_contract *contract, char **args, lb_operand *actual, lb_operand *reference,
                        lb_record **r, lb_error *err) {
-    lb_block_options o = {.contract = contract, .ld = a->ld, .guard_bytes = a->guard, .k = (double)a->k, .max_outliers = a->outliers};
+    lb_block_options o = {.contract = contract,
+                          .ld = a->ld,
+                          .guard_bytes = a->guard,
+                          .k = (double)a->k,
+                          .max_outliers = a->outliers,
+                          .power = a->power.wanted,
+                          .allow_blind = a->power.allow_blind.items,
+                          .allow_blind_count = a->power.allow_blind.count};
     const lb_format *format = NULL;
     lb_file_options options;
     lb_status s = LB_OK;
@@ -68,6 +76,20 @@ static lb_status judge(const grade_args *a, const lb_contract *contract, char **
     return s;
 }
 
+/* In bands, where nothing lies around the rows and the files allow it. *done: there is a record. */
+static lb_status judge_in_bands(const grade_args *a, const lb_contract *contract, char **args, lb_record **r, bool *done, lb_error *err) {
+    lb_grade_files_options o = {
+        .actual = args[0], .reference = args[1], .contract = contract, .k = (double)a->k, .max_outliers = a->outliers};
+    *done = false;
+    if (a->ld || a->guard || a->sentinel || a->power.wanted) return LB_OK;
+    lb_status s = LB_OK;
+    if (a->in) s = lb_format_get(a->in, &o.format, err);
+    if (s == LB_OK) s = reference_options(a, o.format, &o.files, err);
+    if (s == LB_OK) s = lb_grade_files(&o, r, err);
+    *done = s == LB_OK;
+    return s == LB_E_UNAVAILABLE ? LB_OK : s;
+}
+
 int cli_grade(int argc, char **argv) {
     grade_args a = {.outliers = 16};
     const cli_option options[] = {
@@ -80,6 +102,7 @@ int cli_grade(int argc, char **argv) {
         {"shape", 0, CLI_TEXT, &a.shape, "ROWSxCOLS", "the files are raw little-endian elements; REFERENCE has this shape"},
         {"dtype", 0, CLI_TEXT, &a.dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
+        CLI_POWER_OPTIONS(a.power),
         CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
@@ -91,7 +114,7 @@ int cli_grade(int argc, char **argv) {
         "  lastbit grade d.bin r.bin --in bf16 --shape 16x5120 --ld 5184 --sentinel 0x5a5a --guard 64 --contract m16-tc --k 17408"};
     char *args[64];
     char *line = cli_command_line(argc, argv);
-    bool stop;
+    bool stop, banded = false;
     int count, code = argc > 60 ? cli_usage_error("grade", "too many arguments") : cli_parse(&usage, argc, argv, args, &count, &stop);
     lb_operand actual = {0}, reference = {0};
     lb_contract *contract = NULL;
@@ -100,10 +123,12 @@ int cli_grade(int argc, char **argv) {
     if (argc <= 60 && !stop) {
         if (count != 2)
             code = cli_usage_error("grade", "%d files; it takes ACTUAL REFERENCE", count);
+        else if (!a.power.wanted && a.power.allow_blind.count)
+            code = cli_usage_error("grade", "--allow-blind says what --power may miss; give --power");
         else if (!a.contract || !a.k)
             code = cli_usage_error("grade", "give --contract NAME and --k N, the reduction depth");
-        else if (lb_contract_open(a.contract, &contract, &err) != LB_OK ||
-                 judge(&a, contract, args, &actual, &reference, &r, &err) != LB_OK)
+        else if (lb_contract_open(a.contract, &contract, &err) != LB_OK || judge_in_bands(&a, contract, args, &r, &banded, &err) != LB_OK ||
+                 (!banded && judge(&a, contract, args, &actual, &reference, &r, &err) != LB_OK))
             code = cli_error(&err);
         else {
             lb_record_text(&r->rerun, "%s", line ? line : "");

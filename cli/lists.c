@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* lastbit units, formats, contracts, schedules, backends: the tables, as text, JSON or Markdown, from the rows. */
+/* lastbit units, formats, contracts, schedules, backends, ops and more: the tables, as text, JSON or Markdown, from the rows. */
 #include "cli.h"
 
 #include <jansson.h>
@@ -132,6 +132,78 @@ static json_t *cause_rows(void) {
     return rows;
 }
 
+static void port_text(char *text, size_t size, const lb_op_port *ports, unsigned count) {
+    size_t used = 0;
+    for (unsigned i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s:%s[%s]%s%s", i ? " " : "", ports[i].name, ports[i].format, ports[i].shape,
+                                 *ports[i].fill ? "~" : "", ports[i].fill);
+}
+
+static json_t *op_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_op_row(i); i++) {
+        const lb_op *op = lb_op_row(i);
+        char params[512] = "", in[512] = "", out[256] = "";
+        size_t used = 0;
+        for (unsigned p = 0; p < op->param_count && used < sizeof params; p++)
+            used += (size_t)snprintf(params + used, sizeof params - used, op->params[p].whole ? "%s%s=%.0f" : "%s%s=%.3g", p ? " " : "",
+                                     op->params[p].name, op->params[p].value);
+        port_text(in, sizeof in, op->in, op->in_count);
+        port_text(out, sizeof out, op->out, op->out_count);
+        json_array_append_new(rows, json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "name", op->name, "formula", op->formula,
+                                              "params", params, "inputs", in, "outputs", out, "needs", op->needs, "limit", op->bound,
+                                              "edge", op->edge, "source", op->source));
+    }
+    return rows;
+}
+
+static json_t *draw_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_op_dist_name(i); i++)
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "name", lb_op_dist_name(i), "kind", "dist=", "what", lb_op_dist_summary(i)));
+    for (size_t i = 0; lb_op_fill_name(i); i++)
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "name", lb_op_fill_name(i), "kind", "fill", "what", lb_op_fill_summary(i)));
+    return rows;
+}
+
+/* "3 + 2|x| ULP + 4.8e-07". */
+static void error_text(char *text, size_t size, double ulp, double per_x, double absolute) {
+    size_t used = (size_t)snprintf(text, size, "%g", ulp);
+    if (per_x > 0) used += (size_t)snprintf(text + used, size - used, " + %g|x|", per_x);
+    used += (size_t)snprintf(text + used, size - used, " ULP");
+    if (absolute > 0) snprintf(text + used, size - used, " + %.2g", absolute);
+}
+
+static json_t *function_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_function_row_at(i); i++) {
+        const lb_function_row *f = lb_function_row_at(i);
+        json_t *row = json_pack("{s:s}", "name", f->name);
+        char text[64], sources[512] = "";
+        size_t used = 0;
+        for (int c = 0; c < LB_FUNCTION_CLASS_COUNT; c++) {
+            error_text(text, sizeof text, f->at[c].ulp, f->at[c].ulp_per_x, f->at[c].absolute);
+            json_object_set_new(row, lb_function_class_name((lb_function_class)c), json_string(text));
+            used += (size_t)snprintf(sources + used, sizeof sources - used, "%s%s", c ? "; " : "", f->at[c].source);
+        }
+        json_object_set_new(row, "source", json_string(sources));
+        json_array_append_new(rows, row);
+    }
+    return rows;
+}
+
+static json_t *fault_rows(void) {
+    json_t *rows = json_array();
+    for (size_t i = 0; lb_fault_row(i); i++) {
+        const lb_fault *f = lb_fault_row(i);
+        json_array_append_new(rows,
+                              json_pack("{s:s, s:s, s:s}", "name", f->name, "of", f->of_operands ? "sum" : "output", "what", f->what));
+    }
+    return rows;
+}
+
 /* ---- printing -------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_COLUMNS = 12, MAX_CELL = 64 };
@@ -206,8 +278,10 @@ static int list(int argc, char **argv, const char *synopsis, const char *what, j
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop) {
-        json_t *rows = filtered(build(), count ? args[0] : NULL);
-        if (count > 1)
+        json_t *all = build(), *rows = all ? filtered(all, count ? args[0] : NULL) : NULL;
+        if (!rows)
+            code = CLI_USAGE; /* said already */
+        else if (count > 1)
             code = cli_usage_error(argv[0], "%d arguments; it takes one part of a name", count);
         else if (json_array_size(rows) == 0)
             code = cli_usage_error(argv[0], "no row has \"%s\" in its name", count ? args[0] : "");
@@ -276,4 +350,41 @@ int cli_causes(int argc, char **argv) {
     static const char *const columns[] = {"name", "what", NULL};
     return list(argc, argv, "lastbit causes [PART-OF-NAME] [--json|--markdown]", "What the line `cause` of a failing check can name.",
                 cause_rows, columns, columns);
+}
+
+int cli_ops(int argc, char **argv) {
+    static const char *const columns[] = {"name", "params", "formula", NULL};
+    static const char *const document[] = {"name", "formula", "params", "inputs", "outputs", "needs", "limit", "edge", "source", NULL};
+    return list(argc, argv, "lastbit ops [PART-OF-NAME] [--json|--markdown]",
+                "The operators: shapes, formula, what their limit is made of, policy at the edges (docs/operators.md).", op_rows, columns,
+                document);
+}
+
+int cli_draws(int argc, char **argv) {
+    static const char *const columns[] = {"name", "kind", "what", NULL};
+    return list(argc, argv, "lastbit draws [PART-OF-NAME] [--json|--markdown]",
+                "How an operator's inputs are drawn: distributions (dist=) of data, fills of what is not data.", draw_rows, columns,
+                columns);
+}
+
+int cli_functions(int argc, char **argv) {
+    static const char *const columns[] = {"name", "ieee", "opencl", "vulkan", NULL};
+    static const char *const document[] = {"name", "ieee", "opencl", "vulkan", "source", NULL};
+    return list(argc, argv, "lastbit functions [PART-OF-NAME] [--json|--markdown]",
+                "What f32 functions of a device may be off by; part of every operator's limit.", function_rows, columns, document);
+}
+
+int cli_faults(int argc, char **argv) {
+    static const char *const columns[] = {"name", "of", "what", NULL};
+    return list(argc, argv, "lastbit faults [PART-OF-NAME] [--json|--markdown]",
+                "What --power injects into a correct output: into any output, or (of the sum) where A and B are known.", fault_rows,
+                columns, columns);
+}
+
+int cli_blindness(int argc, char **argv) {
+    static const char *const columns[] = {"name",  "m16-tc", "m16-tc-original", "bitwise",     "blas", "gamma-rz",
+                                          "torch", "nmse",   "benchdnn",        "baseline-2x", NULL};
+    return list(argc, argv, "lastbit blindness [PART-OF-NAME] [--json|--markdown]",
+                "Which faults each rule catches on a made case, and how many correct kernels it refuses.", cli_blindness_rows, columns,
+                columns);
 }

@@ -28,7 +28,12 @@ static const cli_command commands[] = {
     {"explain-contract", cli_explain_contract, "what makes one element's limit, term by term"},
     {"backends", cli_backends, "list what --on takes"},
     {"bench", cli_bench, "how fast the exact products are, beside a BLAS"},
+    {"ops", cli_ops, "list the operators of networks"},
+    {"draws", cli_draws, "list how an operator's inputs are drawn"},
+    {"functions", cli_functions, "list what a device's f32 functions may be off by"},
     {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"faults", cli_faults, "list the faults that --power injects"},
+    {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

@@ -5,9 +5,7 @@
 
 /* ---- regions -------------------------------------------------------------------------------------------------------------------- */
 
-typedef struct rectangle {
-    size_t top, bottom, left, right; /* the last ones inclusive */
-} rectangle;
+typedef lb_rectangle rectangle;
 
 static rectangle some_tile(plan *p) {
     const size_t top = 16 * pick(p, 0, p->m / 16 - 2), left = 16 * pick(p, 0, p->n / 16 - 2);
@@ -15,8 +13,7 @@ static rectangle some_tile(plan *p) {
 }
 
 static void fill(plan *p, rectangle r, double v) {
-    for (size_t i = r.top; i <= r.bottom; i++)
-        for (size_t j = r.left; j <= r.right; j++) set_d(p, i, j, v);
+    lb_plant_fill(&p->dm, r, v);
 }
 
 static void want_rectangle(plan *p, int i, rectangle r) {
@@ -62,8 +59,7 @@ static void garbage_tile(plan *p) {
 /* ---- factors and signs ------------------------------------------------------------------------------------------------------------ */
 
 static void times(plan *p, rectangle r, double f) {
-    for (size_t i = r.top; i <= r.bottom; i++)
-        for (size_t j = r.left; j <= r.right; j++) set_d(p, i, j, get_d(p, i, j) * f);
+    lb_plant_times(&p->dm, r, f);
 }
 
 static rectangle whole(const plan *p) {
@@ -133,35 +129,26 @@ static void move(plan *p, bool (*from)(const plan *p, size_t *i, size_t *j)) {
     free(old.codes);
 }
 
-static void copy_row(plan *p, size_t to, size_t from) {
-    for (size_t j = 0; j < p->n; j++) set_d(p, to, j, get_d(p, from, j));
-}
-
 static void rows_swapped(plan *p) {
     const size_t x = pick(p, 0, p->m / 2 - 1), y = pick(p, p->m / 2, p->m - 1);
-    for (size_t j = 0; j < p->n; j++) {
-        const double v = get_d(p, x, j);
-        set_d(p, x, j, get_d(p, y, j));
-        set_d(p, y, j, v);
-    }
+    lb_plant_swap_rows(&p->dm, x, y);
     want(p, 0, "rows %zu and %zu are swapped", x, y);
 }
 
 static void row_copied(plan *p) {
     const size_t to = pick(p, 1, p->m - 1);
-    copy_row(p, to, to - 1);
+    lb_plant_copy_row(&p->dm, to, to - 1);
     want(p, 0, "row %zu holds a copy of row %zu", to, to - 1);
 }
 
 static void second_half_shifted(plan *p) {
-    for (size_t i = p->m; i-- > p->m / 2;) copy_row(p, i, i - 1);
+    lb_plant_shift_rows(&p->dm, p->m / 2);
     want(p, 0, "rows %zu..%zu hold rows %zu..: shifted by -1", p->m / 2, p->m - 1, p->m / 2 - 1);
 }
 
 static void column_tail_shifted(plan *p) {
     const size_t tail = pick(p, 13, 16);
-    for (size_t j = p->n; j-- > p->n - tail;)
-        for (size_t i = 0; i < p->m; i++) set_d(p, i, j, get_d(p, i, j - 1));
+    lb_plant_shift_columns(&p->dm, p->n - tail);
     want(p, 0, "columns %zu..%zu hold columns %zu..: shifted by -1", p->n - tail, p->n - 1, p->n - tail - 1);
 }
 
@@ -199,23 +186,16 @@ static void transposed(plan *p) {
     want(p, 0, p->m == p->n ? "D is transposed" : "D is written column by column");
 }
 
-static bool in_tile(const plan *p, size_t *i, size_t *j) {
-    const size_t r = *i, c = *j;
-    *i = r / 8 * 8 + c % 8;
-    *j = c / 8 * 8 + r % 8;
-    return *i < p->m && *j < p->n;
-}
-
 static void tiles_transposed(plan *p) {
-    move(p, in_tile);
+    for (size_t i = 0; i < p->m; i += 8)
+        for (size_t j = 0; j < p->n; j += 8) lb_plant_transpose_tile(&p->dm, i, j, 8);
     want(p, 0, "tiles of 8x8 are transposed");
 }
 
 static void tile_from_elsewhere(plan *p) {
     const rectangle r = some_tile(p);
     const int down = r.top ? -16 : 16, across = r.left ? -16 : 16;
-    for (size_t i = r.top; i <= r.bottom; i++)
-        for (size_t j = r.left; j <= r.right; j++) set_d(p, i, j, get_d(p, (size_t)((int)i + down), (size_t)((int)j + across)));
+    lb_plant_move(&p->dm, &p->dm, r, down, across); /* from outside the tile */
     want(p, 0, "values belong %+d rows, %+d columns", down, across);
     want_rectangle(p, 1, r);
 }
@@ -287,8 +267,7 @@ static void bit_stuck(plan *p) {
 static void stale(plan *p) {
     const rectangle r = some_tile(p);
     lb_draw_mat(&p->prev, LB_DIST_NORMAL, p->seed, 5);
-    for (size_t i = r.top; i <= r.bottom; i++)
-        for (size_t j = r.left; j <= r.right; j++) lb_store_code(lb_mat_at(&p->dm, i, j), 2, lb_mat_code(&p->prev, i, j));
+    lb_plant_move(&p->dm, &p->prev, r, 0, 0);
     p->has_previous = true;
     want(p, 0, "stale");
     want_rectangle(p, 1, r);
@@ -296,8 +275,7 @@ static void stale(plan *p) {
 
 static void unwritten(plan *p) {
     const rectangle r = {p->m - pick(p, 1, 9), p->m - 1, 0, p->n - 1};
-    for (size_t i = r.top; i <= r.bottom; i++)
-        for (size_t j = r.left; j <= r.right; j++) lb_store_code(lb_mat_at(&p->dm, i, j), 2, lb_poison_code(p->dm.format));
+    lb_plant_fill_code(&p->dm, r, lb_poison_code(p->dm.format));
     p->poisoned = true;
     want(p, 0, "not written");
     if (r.top == r.bottom)

@@ -82,6 +82,16 @@ static inline lb_record *full_record(void) {
     second.has_exact = false;
     second.exact_code = 0;
     assert_int_equal(lb_record_add_outlier(r, &second, NULL), LB_OK);
+    const lb_power_row faults[] = {
+        {"zeroed-row", LB_POWER_CAUGHT, false, 64, 12.5, 0.25, 3, 7, "row 3"},
+        {"nan", LB_POWER_MISSED, true, 1, INFINITY, 0.125, 1, 2, ""},
+        {"stale", LB_POWER_HIDDEN, false, 0, NAN, NAN, 0, 0, "B's columns are \"equal\""},
+    };
+    for (size_t i = 0; i < 3; i++) assert_int_equal(lb_record_add_power(r, &faults[i], NULL), LB_OK);
+    r->power.present = true;
+    r->power.caught = 1;
+    r->power.due = 2;
+    r->power.score = 0.5;
     r->seed = UINT64_MAX - 1;
     r->has_seed = true;
     r->seconds_total = 0.25;

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "diagnose_plan.h"
+#include "run/plant.h"
 
 #include <time.h>
 
@@ -124,7 +125,7 @@ static void a_half_again(plan *p) {
 }
 
 static void round_values(double *x, size_t count, lb_format_id f) {
-    for (size_t i = 0; i < count; i++) x[i] = lb_to_double(lb_format_row(f), lb_from_double(lb_format_row(f), x[i]));
+    lb_plant_round_values(x, count, lb_format_row(f));
 }
 
 static void both_rounded_to(plan *p, lb_format_id f) {

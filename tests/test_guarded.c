@@ -2,7 +2,7 @@
 /* Devices that misbehave: each ends its own case, with the reason, and none looks like a pass. OpenCL kernels run where a device is. */
 #include "test.h"
 
-#include "backends/kernel/expr.h"
+#include "base/expr.h"
 #include "lastbit/run.h"
 
 #include <dirent.h>
@@ -240,11 +240,11 @@ static void sizes_are_exact_or_refused(void **state) {
         {__LINE__, "-1", -1},
         {__LINE__, "m;", -1},
     };
-    const lb_sizes sizes = {64, 48, 100};
+    const lb_expr_var sizes[] = {{"m", 64}, {"n", 48}, {"k", 100}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         int64_t got = -1;
         lb_error err = {0};
-        const lb_status s = lb_expr_eval(rows[i].text, &sizes, "row", &got, &err);
+        const lb_status s = lb_expr_eval(rows[i].text, sizes, 3, "row", &got, &err);
         EXPECT_CODE(rows[i].line, s == LB_OK, rows[i].want >= 0);
         if (s == LB_OK) EXPECT_CODE(rows[i].line, (uint64_t)got, (uint64_t)rows[i].want);
     }
@@ -252,7 +252,7 @@ static void sizes_are_exact_or_refused(void **state) {
     int64_t got;
     lb_error err;
     memset(deep, '(', sizeof deep - 1);
-    assert_int_equal(lb_expr_eval(deep, &sizes, "deep", &got, &err), LB_E_FILE);
+    assert_int_equal(lb_expr_eval(deep, sizes, 3, "deep", &got, &err), LB_E_FILE);
 }
 
 int main(void) {

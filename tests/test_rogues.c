@@ -40,7 +40,7 @@ static void close_rogue(lb_device *d) {
     free(d);
 }
 
-static const lb_backend backend = {"rogue", "a device of the tests", NULL, can, run, close_rogue};
+static const lb_backend backend = {.name = "rogue", .summary = "a device of the tests", .can = can, .run = run, .close = close_rogue};
 
 static lb_status open_rogue(lb_device **out, const void *what, lb_error *err) {
     rogue *r = calloc(1, sizeof *r);

@@ -3,7 +3,7 @@
 #ifndef LASTBIT_BACKENDS_H
 #define LASTBIT_BACKENDS_H
 
-#include "lastbit/refs.h"
+#include "lastbit/operators.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +28,10 @@ bool lb_device_can(const lb_device *d, const lb_case *x, const char **why_not);
 /** Run the case: y [m][n] of x->out, the caller's, filled whole on LB_OK. In this process, without guards: see lb_run_guarded in run.h.
  *  errors LB_E_DEVICE (what the driver said), LB_E_SHAPE, LB_E_FORMAT, LB_E_TIMEOUT */
 lb_status lb_device_run(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err);
+
+/** The same for an operator: x->in is read, x->out filled whole on LB_OK. errors as lb_device_run */
+bool lb_device_can_op(const lb_device *d, const lb_op_case *x, const char **why_not);
+lb_status lb_device_run_op(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err);
 
 /** "kernel:examples/gemm.json", and what is under it ("PoCL 3.1, cpu-…"); never NULL. */
 const char *lb_device_name(const lb_device *d);

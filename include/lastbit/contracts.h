@@ -188,6 +188,28 @@ lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err);
 /** lb_grade under the rule that lb_contract_open takes: quick to try one output under many rules. in->contract is not looked at. */
 lb_status lb_grade_by(const char *rule, const lb_grade_input *in, lb_record *r, lb_error *err);
 
+/** lb_grade in pieces, for outputs that are not in memory as a whole. */
+typedef struct lb_grading lb_grading;
+
+/** whole: what lb_grade takes, of all pieces; no code or number in it is looked at. The shape is the whole output's; a gauge that is not
+ *  NULL says that each piece has one.
+ *  errors as lb_grade; LB_E_ARG for a contract that judges by a baseline. memory *out is the caller's, lb_grading_close */
+lb_status lb_grading_open(lb_grading **out, const lb_grade_input *whole, lb_error *err);
+
+/** The RMS of a reference row of which only parts are at hand: of this part [1][cols] and those since the first. */
+double lb_grading_scan(lb_grading *g, const lb_mat *part, bool first);
+
+/** RMS of whole reference rows, rms [rows->rows], so that one thread can find those of the next piece while another judges this one. */
+void lb_grading_rms(const lb_grading *g, const lb_mat *rows, double *rms);
+
+/** Judge whole rows from `row` on; or a part of them from column `col` on, then with the row_rms that
+ *  lb_grading_scan gives. In row-major order the verdict and
+ *  every number are lb_grade's own. errors as lb_grade */
+lb_status lb_grading_add(lb_grading *g, const lb_grade_input *piece, size_t row, size_t col, lb_error *err);
+
+/** The verdict on all that was added into the record, as lb_grade gives it; r NULL: none. g NULL is fine. */
+void lb_grading_close(lb_grading *g, lb_record *r);
+
 /* ---- the tensor-core contract, as its users know it (source: seed-contract) ------------------------------------ */
 
 #define LB_M16_MAX_ULP        2

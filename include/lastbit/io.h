@@ -108,6 +108,24 @@ typedef struct lb_operand {
 lb_status lb_operand_open(lb_operand *out, const char *spec, const lb_format *format, const lb_file_options *options, lb_error *err);
 void lb_operand_close(lb_operand *o);
 
+/** One tensor of a file that is read in pieces, as a matrix of codes. */
+typedef struct lb_reader lb_reader;
+
+/** As lb_operand_open, but only the header is read. The elements are those of the file, row-major and little-endian.
+ *  errors  as lb_operand_open; LB_E_UNAVAILABLE, saying why, where only the whole can be read: pipes, Fortran order, the other byte order,
+ *          elements that must be converted, formats of which not every stored code is one
+ *  memory  the header; *out is the caller's, lb_reader_close */
+lb_status lb_reader_open(lb_reader **out, const char *spec, const lb_format *format, const lb_file_options *options, lb_error *err);
+
+lb_mat lb_reader_shape(const lb_reader *s); /* format and shape; no codes */
+
+/** `count` elements from number `first` on, counted row by row, into codes. errors LB_E_FILE, also where the file has become shorter. */
+lb_status lb_reader_read(lb_reader *s, size_t first, size_t count, void *codes, lb_error *err);
+
+/** errors LB_E_FILE where the file's size or time is no longer that of lb_reader_open: what was read may be of two files. */
+lb_status lb_reader_unchanged(const lb_reader *s, lb_error *err);
+void lb_reader_close(lb_reader *s); /* NULL is fine */
+
 /** Write a matrix: .npy (f16 f32 f64 by type, others as unsigned codes) or .safetensors (tensor name given), told by the ending.
  *  errors LB_E_FILE, LB_E_ARG for another ending */
 lb_status lb_mat_write(const char *path, const char *tensor_name, const lb_mat *m, lb_error *err);

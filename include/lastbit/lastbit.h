@@ -14,6 +14,8 @@
 #include "lastbit/gemm.h"
 #include "lastbit/io.h"
 #include "lastbit/operations.h"
+#include "lastbit/operators.h"
+#include "lastbit/power.h"
 #include "lastbit/probe.h"
 #include "lastbit/record.h"
 #include "lastbit/refs.h"

@@ -84,6 +84,42 @@ typedef struct lb_metrics {
     bool present;
 } lb_metrics;
 
+/* What became of one fault that was injected into a correct output, to see whether the contract catches it (power.h). */
+#define LB_POWER_LIST(X)                                                                                                                   \
+    X(CAUGHT, "caught", "the faulty output fails")                                                                                         \
+    X(MISSED, "missed", "it passes, though its largest error exceeds what correct kernels differ by")                                      \
+    X(BELOW, "below", "it passes, and no error exceeds what correct kernels differ by")                                                    \
+    X(HIDDEN, "hidden", "the inputs hide it: the faulty output is the correct one")                                                        \
+    X(INERT, "inert", "nothing was injected, and the inputs do not say why: nothing is known of this fault")
+
+typedef enum lb_power_end {
+#define X(id, name, text) LB_POWER_##id,
+    LB_POWER_LIST(X)
+#undef X
+        LB_POWER_COUNT
+} lb_power_end;
+
+const char *lb_power_end_name(lb_power_end e);
+
+/** One injected fault. The largest error is the one furthest beyond the limit there. */
+typedef struct lb_power_row {
+    char fault[32]; /* a name of `lastbit faults` */
+    lb_power_end end;
+    bool allowed;        /* the caller accepts that it is missed */
+    uint64_t changed;    /* elements that hold other bits than the correct output */
+    double error, limit; /* of the largest error, and what correct kernels differ by there; INFINITY where classes differ; NAN: none */
+    size_t row, col;     /* where */
+    char why[192];       /* hidden: what hides it; else where it was injected */
+} lb_power_row;
+
+typedef struct lb_power_score {
+    bool present;
+    size_t caught, due; /* due: caught or missed */
+    double score;       /* caught / due; NAN where none is due */
+    lb_power_row *rows; /* [row_count] */
+    size_t row_count;
+} lb_power_score;
+
 /** The record. Open; every string is the record's own (lb_record_text), "" when it does not apply. */
 typedef struct lb_record {
     char *case_string; /* op=matmul in=bf16 out=bf16 m=64 n=64 k=256 … */
@@ -112,6 +148,7 @@ typedef struct lb_record {
     double seconds_total, seconds_device, seconds_model, seconds_reference; /* NAN if not measured */
     char *contract_rule;                                                    /* what it allows, in words with numbers */
     char *contract_specials; /* its policy of special values: "ieee"; "numbers" where NaN and Inf are ordinals */
+    lb_power_score power;    /* what the contract catches, where that was asked for */
 } lb_record;
 
 /** A new record: verdict UNPROVEN, reason "nothing ran yet", every string "", environment filled in.
@@ -124,6 +161,9 @@ void lb_record_text(char **field, const char *format, ...) LB_PRINTF(2, 3);
 
 /** Append an element to r->outliers. errors LB_E_MEMORY */
 lb_status lb_record_add_outlier(lb_record *r, const lb_element *e, lb_error *err);
+
+/** Append a row to r->power.rows. errors LB_E_MEMORY */
+lb_status lb_record_add_power(lb_record *r, const lb_power_row *row, lb_error *err);
 
 /** The record as one line of JSON (no newline), the caller's to free(). Numbers that JSON cannot hold are strings ("NaN", "Infinity");
  *  every code is a hex string. errors LB_E_MEMORY */

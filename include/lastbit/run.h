@@ -54,6 +54,9 @@ typedef struct lb_check_options {
     size_t max_outliers;    /* 0: 16 */
     void (*progress)(void *user, const char *stage, double fraction); /* may be NULL */
     void *progress_user;
+    bool power;                     /* see what the contract catches too (power.h) */
+    const char *const *allow_blind; /* faults that it may miss */
+    size_t allow_blind_count;
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.
@@ -82,10 +85,32 @@ typedef struct lb_block_options {
     const lb_contract *contract;
     double k;
     size_t max_outliers;
+    bool power;                     /* see what the contract catches too (power.h) */
+    const char *const *allow_blind; /* faults that it may miss */
+    size_t allow_blind_count;
 } lb_block_options;
 
 /** lb_grade over a strided block, with its guards and gaps audited: damage is FAIL. errors LB_E_SHAPE if the bytes do not fit. */
 lb_status lb_grade_block(const lb_block_options *o, lb_record **out, lb_error *err);
+
+/* ---- two files of any size ------------------------------------------------------------------------------------------ */
+
+typedef struct lb_grade_files_options {
+    const char *actual, *reference; /* FILE or FILE:tensor */
+    const lb_format *format;        /* of both; NULL: the one that the files name */
+    lb_file_options files;          /* raw_dtype, raw_shape: both are raw, and the reference has this shape */
+    const lb_contract *contract;
+    double k;
+    bool has_sentinel;
+    uint64_t sentinel; /* an element that still holds it was not written */
+    size_t max_outliers;
+    size_t band_bytes; /* of each file in memory at a time; 0: 4 MiB */
+} lb_grade_files_options;
+
+/** lb_grade of two tensors that are read in bands of rows (of parts of rows, where one is longer than a band): the same record, but for its
+ *  timing. errors as lb_reader_open, with LB_E_UNAVAILABLE where a file can only be read whole; LB_E_SHAPE; as lb_grade; LB_E_FILE where a file
+ *  is changed while it is read. memory two bands and a table of 512 KiB; *out is the caller's, lb_record_close */
+lb_status lb_grade_files(const lb_grade_files_options *o, lb_record **out, lb_error *err);
 
 /* ---- a unit of the caller's own ------------------------------------------------------------------------------------ */
 

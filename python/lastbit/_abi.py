@@ -115,6 +115,14 @@ class lb_evidence(IntEnum):
     RECORDED = 3
 
 
+class lb_power_end(IntEnum):
+    CAUGHT = 0
+    MISSED = 1
+    BELOW = 2
+    HIDDEN = 3
+    INERT = 4
+
+
 class lb_unit_path(IntEnum):
     NONE = 0
     TRUNCATED = 1
@@ -208,6 +216,26 @@ class lb_dist(IntEnum):
     WIDE = 3
     BITS = 4
     SPECIAL = 5
+
+
+class lb_function_class(IntEnum):
+    IEEE = 0
+    OPENCL = 1
+    VULKAN = 2
+
+
+class lb_op_verdict(IntEnum):
+    EXACT = 0
+    LEGAL = 1
+    WRONG = 2
+    UNJUDGED = 3
+
+
+class lb_replay_order(IntEnum):
+    SEQUENTIAL = 0
+    CONTRACTED = 1
+    DEVICE = 2
+    PAIRWISE = 3
 
 
 class lb_capture_kind(IntEnum):
@@ -555,6 +583,31 @@ class lb_metrics(Structure):
     ]
 
 
+class lb_power_row(Structure):
+    _fields_ = [
+        ("fault", c_char * 32),
+        ("end", c_int),
+        ("allowed", c_bool),
+        ("changed", c_uint64),
+        ("error", c_double),
+        ("limit", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("why", c_char * 192),
+    ]
+
+
+class lb_power_score(Structure):
+    _fields_ = [
+        ("present", c_bool),
+        ("caught", c_size_t),
+        ("due", c_size_t),
+        ("score", c_double),
+        ("rows", POINTER(lb_power_row)),
+        ("row_count", c_size_t),
+    ]
+
+
 class lb_record(Structure):
     _fields_ = [
         ("case_string", c_char_p),
@@ -594,6 +647,7 @@ class lb_record(Structure):
         ("seconds_reference", c_double),
         ("contract_rule", c_char_p),
         ("contract_specials", c_char_p),
+        ("power", lb_power_score),
     ]
 
 
@@ -670,6 +724,88 @@ class lb_case(Structure):
         ("b_transposed", c_bool),
         ("out", POINTER(lb_format)),
         ("seed", c_uint64),
+    ]
+
+
+class lb_array(Structure):
+    _fields_ = [
+        ("format", POINTER(lb_format)),
+        ("rank", c_uint),
+        ("dims", c_size_t * 4),
+        ("codes", c_void_p),
+    ]
+
+
+class lb_op_param(Structure):
+    _fields_ = [
+        ("name", c_char * 16),
+        ("whole", c_bool),
+        ("value", c_double),
+    ]
+
+
+class lb_op_port(Structure):
+    _fields_ = [
+        ("name", c_char * 16),
+        ("format", c_char * 12),
+        ("shape", c_char * 64),
+        ("fill", c_char * 16),
+    ]
+
+
+class lb_op(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("formula", c_char_p),
+        ("source", c_char_p),
+        ("params", lb_op_param * 16),
+        ("in", lb_op_port * 6),
+        ("out", lb_op_port * 3),
+        ("param_count", c_uint),
+        ("in_count", c_uint),
+        ("out_count", c_uint),
+        ("needs", c_char_p),
+        ("bound", c_char_p),
+        ("edge", c_char_p),
+    ]
+
+
+class lb_op_case(Structure):
+    _fields_ = [
+        ("op", POINTER(lb_op)),
+        ("format", POINTER(lb_format)),
+        ("params", c_double * 16),
+        ("in", lb_array * 6),
+        ("out", lb_array * 3),
+        ("dist", c_char * 24),
+        ("magnitude", c_double),
+        ("seed", c_uint64),
+    ]
+
+
+class lb_function_bound(Structure):
+    _fields_ = [
+        ("ulp", c_double),
+        ("ulp_per_x", c_double),
+        ("absolute", c_double),
+        ("source", c_char_p),
+    ]
+
+
+class lb_function_row(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("at", lb_function_bound * 3),
+    ]
+
+
+class lb_op_truth(Structure):
+    _fields_ = [
+        ("functions", c_int),
+        ("count", c_size_t * 3),
+        ("value", c_void_p * 3),
+        ("error", c_void_p * 3),
+        ("limit", c_void_p * 3),
     ]
 
 
@@ -1137,6 +1273,26 @@ class lb_operations_result(Structure):
     ]
 
 
+class lb_fault(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("what", c_char_p),
+        ("of_operands", c_bool),
+    ]
+
+
+class lb_power_input(Structure):
+    _fields_ = [
+        ("grade", POINTER(lb_grade_input)),
+        ("x", POINTER(lb_case)),
+        ("unit", POINTER(lb_unit)),
+        ("faults", c_void_p),
+        ("fault_count", c_size_t),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
 class lb_candidate(Structure):
     _fields_ = [
         ("terms", c_int),
@@ -1258,6 +1414,9 @@ class lb_check_options(Structure):
         ("max_outliers", c_size_t),
         ("progress", c_void_p),
         ("progress_user", c_void_p),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
     ]
 
 
@@ -1273,6 +1432,24 @@ class lb_block_options(Structure):
         ("contract", POINTER(lb_contract)),
         ("k", c_double),
         ("max_outliers", c_size_t),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
+class lb_grade_files_options(Structure):
+    _fields_ = [
+        ("actual", c_char_p),
+        ("reference", c_char_p),
+        ("format", POINTER(lb_format)),
+        ("files", lb_file_options),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("max_outliers", c_size_t),
+        ("band_bytes", c_size_t),
     ]
 
 
@@ -1393,9 +1570,11 @@ FUNCTIONS = {
     "lb_mat_check": (c_int, [POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
     "lb_verdict_name": (c_char_p, [c_int]),
     "lb_evidence_name": (c_char_p, [c_int]),
+    "lb_power_end_name": (c_char_p, [c_int]),
     "lb_record_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
     "lb_record_close": (None, [POINTER(lb_record)]),
     "lb_record_add_outlier": (c_int, [POINTER(lb_record), POINTER(lb_element), POINTER(lb_error)]),
+    "lb_record_add_power": (c_int, [POINTER(lb_record), POINTER(lb_power_row), POINTER(lb_error)]),
     "lb_record_to_json": (c_int, [POINTER(lb_record), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_record_from_json": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p, POINTER(lb_error)]),
     "lb_records_exit": (c_int, [c_void_p, c_size_t]),
@@ -1421,12 +1600,37 @@ FUNCTIONS = {
     "lb_reference_matmul": (c_int, [POINTER(lb_case), c_int, c_void_p, c_size_t, c_void_p, c_size_t, POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
     "lb_draw": (c_uint64, [POINTER(lb_format), c_int, c_uint64, c_uint32, c_uint64]),
     "lb_draw_mat": (None, [POINTER(lb_mat), c_int, c_uint64, c_uint32]),
+    "lb_array_count": (c_size_t, [POINTER(lb_array)]),
+    "lb_op_row": (POINTER(lb_op), [c_size_t]),
+    "lb_op_find": (POINTER(lb_op), [c_char_p]),
+    "lb_op_dist_name": (c_char_p, [c_size_t]),
+    "lb_op_dist_summary": (c_char_p, [c_size_t]),
+    "lb_op_fill_name": (c_char_p, [c_size_t]),
+    "lb_op_fill_summary": (c_char_p, [c_size_t]),
+    "lb_op_case_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_op_case_of": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_array), c_size_t, POINTER(lb_error)]),
+    "lb_op_case_text": (c_size_t, [POINTER(lb_op_case), c_void_p, c_size_t]),
+    "lb_op_case_param": (c_double, [POINTER(lb_op_case), c_char_p]),
+    "lb_op_input": (c_int, [POINTER(lb_op), c_char_p]),
+    "lb_op_output": (c_int, [POINTER(lb_op), c_char_p]),
+    "lb_op_case_close": (None, [POINTER(lb_op_case)]),
+    "lb_function_class_name": (c_char_p, [c_int]),
+    "lb_function_row_at": (POINTER(lb_function_row), [c_size_t]),
+    "lb_op_truth_open": (c_int, [POINTER(c_void_p), POINTER(lb_op_case), c_int, POINTER(lb_error)]),
+    "lb_op_truth_close": (None, [POINTER(lb_op_truth)]),
+    "lb_op_truth_settle": (c_int, [POINTER(lb_op_truth), POINTER(lb_op_case), POINTER(lb_error)]),
+    "lb_op_judge": (c_int, [POINTER(lb_op_truth), POINTER(lb_op_case), c_uint, c_size_t, c_void_p]),
+    "lb_replay_name": (c_char_p, [c_int]),
+    "lb_replay_summary": (c_char_p, [c_int]),
+    "lb_op_replay": (c_int, [POINTER(lb_op_case), c_int, POINTER(lb_error)]),
     "lb_backend_name": (c_char_p, [c_size_t]),
     "lb_backend_summary": (c_char_p, [c_size_t]),
     "lb_device_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
     "lb_device_open_command": (c_int, [POINTER(c_void_p), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_device_can": (c_bool, [c_void_p, POINTER(lb_case), POINTER(c_void_p)]),
     "lb_device_run": (c_int, [c_void_p, POINTER(lb_case), c_void_p, c_double, POINTER(lb_error)]),
+    "lb_device_can_op": (c_bool, [c_void_p, POINTER(lb_op_case), POINTER(c_void_p)]),
+    "lb_device_run_op": (c_int, [c_void_p, POINTER(lb_op_case), c_double, POINTER(lb_error)]),
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),
@@ -1455,6 +1659,11 @@ FUNCTIONS = {
     "lb_contract_limit": (c_int, [POINTER(lb_contract), POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_grade": (c_int, [POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
     "lb_grade_by": (c_int, [c_char_p, POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_grading_open": (c_int, [POINTER(c_void_p), POINTER(lb_grade_input), POINTER(lb_error)]),
+    "lb_grading_scan": (c_double, [c_void_p, POINTER(lb_mat), c_bool]),
+    "lb_grading_rms": (None, [c_void_p, POINTER(lb_mat), c_void_p]),
+    "lb_grading_add": (c_int, [c_void_p, POINTER(lb_grade_input), c_size_t, c_size_t, POINTER(lb_error)]),
+    "lb_grading_close": (None, [c_void_p, POINTER(lb_record)]),
     "lb_bf16_ord": (c_int32, [c_uint16]),
     "lb_m16_floor": (c_double, [c_size_t, c_double]),
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
@@ -1503,6 +1712,11 @@ FUNCTIONS = {
     "lb_safetensors_end": (c_int, [c_void_p, c_bool, POINTER(lb_error)]),
     "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_operand_close": (None, [POINTER(lb_operand)]),
+    "lb_reader_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_reader_shape": (lb_mat, [c_void_p]),
+    "lb_reader_read": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p, POINTER(lb_error)]),
+    "lb_reader_unchanged": (c_int, [c_void_p, POINTER(lb_error)]),
+    "lb_reader_close": (None, [c_void_p]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
     "lb_word_name": (c_char_p, [c_int]),
     "lb_word_bits": (c_int, [c_int]),
@@ -1525,6 +1739,10 @@ FUNCTIONS = {
     "lb_operations_request": (c_int, [c_char_p, c_char_p, c_uint64, POINTER(lb_error)]),
     "lb_capture_operations": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(lb_capture_result), c_void_p, POINTER(lb_error)]),
     "lb_operation_ptx": (c_int, [POINTER(lb_scalar_op), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_fault_row": (POINTER(lb_fault), [c_size_t]),
+    "lb_fault_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_power": (c_int, [POINTER(lb_power_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_fault_plant": (c_int, [c_char_p, POINTER(lb_case), POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
     "lb_candidate_name": (c_char_p, [c_size_t]),
     "lb_candidate_what": (c_char_p, [c_size_t]),
     "lb_candidate_get": (c_int, [POINTER(lb_candidate), c_size_t]),
@@ -1547,6 +1765,7 @@ FUNCTIONS = {
     "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_grade_files": (c_int, [POINTER(lb_grade_files_options), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
     "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),

@@ -73,6 +73,19 @@ lb_status lb_device_run(lb_device *d, const lb_case *x, void *y, double timeout_
     return d->backend->run(d, x, y, timeout_seconds, err);
 }
 
+bool lb_device_can_op(const lb_device *d, const lb_op_case *x, const char **why_not) {
+    *why_not = "this device runs no operators";
+    return d->backend->can_op && d->backend->run_op && d->backend->can_op(d, x, why_not);
+}
+
+lb_status lb_device_run_op(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err) {
+    const char *why_not;
+    if (!lb_device_can_op(d, x, &why_not)) return lb_fail(err, LB_E_FORMAT, d->name, "%s", why_not);
+    d->guard_damage = 0;
+    d->inputs_changed = false;
+    return d->backend->run_op(d, x, timeout_seconds, err);
+}
+
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed) {
     *guard_damage = d->guard_damage;
     *inputs_changed = d->inputs_changed;

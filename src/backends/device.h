@@ -5,6 +5,7 @@
 #define LB_BACKENDS_DEVICE_H
 
 #include "lastbit/backends.h"
+#include "lastbit/operators.h"
 
 typedef struct lb_backend {
     const char *name, *summary;
@@ -12,6 +13,9 @@ typedef struct lb_backend {
     bool (*can)(const lb_device *d, const lb_case *x, const char **why_not);
     lb_status (*run)(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err); /* y filled whole */
     void (*close)(lb_device *d);
+    /* operators of ops.def; NULL: none. run_op reads x->in and fills x->out whole */
+    bool (*can_op)(const lb_device *d, const lb_op_case *x, const char **why_not);
+    lb_status (*run_op)(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err);
 } lb_backend;
 
 struct lb_device {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Judging every element of an output. A run that compared nothing, or nothing but zeros, proves nothing. */
+/* Judging every element of an output, all at once or in pieces. */
 #include "base/try.h"
 #include "contracts/codes16.h"
-#include "contracts/judge.h"
+#include "contracts/tally.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,48 +14,24 @@
 #endif
 _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 
-/* The run over all elements. */
-typedef struct tally {
-    const lb_grade_input *in;
-    const lb_format *format;
-    double *values; /* [2^bits] of every code, where that is quicker than decoding each element; else NULL */
-    double elements;
-    lb_range range;
-    bool plain;         /* see is_plain */
-    lb_limit_row limit; /* of the row that is judged */
-    lb_counts counts;
-    lb_element first, worst;
-    double worst_ratio; /* of error to allowance; INFINITY where classes differ */
-    bool worst_is_wrong;
-    double max_ulp, max_abs, error_square, reference_square;
-    double gated_square; /* of the errors that the block's gate looks at: not those of a unit's own bits, which are exact */
-    double row_rms_least, row_rms_most;
-    uint64_t finite_count, nonzero; /* finite reference elements; those that are not zero */
-    lb_element unfit;               /* the first element whose reference is not fit to judge it */
-    double unfit_error;
-    lb_element unbounded;                                /* the first element that has no limit */
-    double reference_error_square, reference_error_most; /* of the block's rules */
-    double baseline_error, offset_error;                 /* BASELINE: the largest of each */
-} tally;
-
 /* Every value of a small format, if there are elements enough to pay for it. Without memory for it all goes on, more slowly. */
-static double *table_of_values(const lb_format *f, size_t rows, size_t cols) {
-    if (f->bits > 16 || (double)rows * (double)cols < 0x1p16) return NULL;
+static double *table_of_values(const lb_format *f, double elements) {
+    if (f->bits > 16 || elements < 0x1p16) return NULL;
     double *values = malloc(sizeof *values << f->bits);
     for (uint64_t code = 0; values && code >> f->bits == 0; code++) values[code] = lb_to_double(f, code);
     return values;
 }
 
-static double value_of(const tally *t, uint64_t code) {
+static double value_of(const lb_tally *t, uint64_t code) {
     return t->values ? t->values[code & ((UINT64_C(1) << t->format->bits) - 1)] : lb_to_double(t->format, code);
 }
 
-static lb_number number_at(const tally *t, const lb_mat *m, size_t row, size_t col) {
+static lb_number number_at(const lb_tally *t, const lb_mat *m, size_t row, size_t col) {
     const uint64_t code = lb_mat_code(m, row, col);
     return (lb_number){code, value_of(t, code)};
 }
 
-static lb_judge_at judge_at(const tally *t, size_t row, size_t col) {
+static lb_judge_at judge_at(const lb_tally *t, size_t row, size_t col) {
     const lb_grade_input *in = t->in;
     const size_t at = row * in->actual.cols + col;
     return (lb_judge_at){
@@ -66,14 +42,14 @@ static bool has_floor(const lb_contract *c) {
     return c && (c->bound == LB_BOUND_STATISTICAL || (c->bound == LB_BOUND_ULP_OR_FLOOR && c->margin > 0));
 }
 
-static lb_element element_at(const tally *t, size_t row, size_t col, const lb_judgement *v) {
+static lb_element element_at(const lb_tally *t, size_t row, size_t col, const lb_judgement *v) {
     const lb_grade_input *in = t->in;
     const lb_number a = number_at(t, &in->actual, row, col), r = number_at(t, &in->reference, row, col);
     const lb_judge_at at = judge_at(t, row, col);
     return (lb_element){
         .present = true,
-        .row = in->row_index ? in->row_index[row] : row,
-        .col = in->col_index ? in->col_index[col] : col,
+        .row = in->row_index ? in->row_index[row] : t->row_offset + row,
+        .col = in->col_index ? in->col_index[col] : t->col_offset + col,
         .actual = a.code,
         .reference = r.code,
         .actual_value = a.value,
@@ -90,7 +66,7 @@ static lb_element element_at(const tally *t, size_t row, size_t col, const lb_ju
 
 /* ---- all elements ---------------------------------------------------------------------------------------------------- */
 
-static void count_classes(tally *t, double actual, double reference) {
+static void count_classes(lb_tally *t, double actual, double reference) {
     t->counts.nan_actual += isnan(actual) != 0;
     t->counts.nan_reference += isnan(reference) != 0;
     t->counts.inf_actual += isinf(actual) != 0;
@@ -98,7 +74,7 @@ static void count_classes(tally *t, double actual, double reference) {
     t->nonzero += isfinite(reference) && reference != 0;
 }
 
-static void measure(tally *t, double a, double r, bool units_bits, const lb_judgement *v) {
+static void measure(lb_tally *t, double a, double r, bool units_bits, const lb_judgement *v) {
     const lb_contract *c = t->in->contract;
     if (!(lb_judge_by_number(c) || (isfinite(a) && isfinite(r)))) return;
     t->error_square += (a - r) * (a - r);
@@ -119,7 +95,7 @@ static void count_event(lb_counts *c, lb_event e) {
 
 /* An element's reference is fit where its own error is at most an eighth of the tolerance there. Where one number judges the block,
  * the errors are put together first. */
-static void gate_reference(tally *t, size_t row, size_t col, lb_number r, const lb_judgement *v) {
+static void gate_reference(lb_tally *t, size_t row, size_t col, lb_number r, const lb_judgement *v) {
     const lb_grade_input *in = t->in;
     if (!in->reference_error || !in->contract) return;
     const double error = in->reference_error[row * in->actual.cols + col];
@@ -138,7 +114,7 @@ static double distance_or_infinity(double a, double r) {
 }
 
 /* The largest error of a plain kernel, and of adding 0.3 and taking it away again in the output format. */
-static void measure_baseline(tally *t, size_t row, size_t col, lb_number r) {
+static void measure_baseline(lb_tally *t, size_t row, size_t col, lb_number r) {
     if (!t->in->baseline || !isfinite(r.value)) return;
     const double plain = number_at(t, t->in->baseline, row, col).value;
     const double up = lb_to_double(t->format, lb_from_double(t->format, r.value + 0.3));
@@ -148,7 +124,7 @@ static void measure_baseline(tally *t, size_t row, size_t col, lb_number r) {
 }
 
 /* Keep the first wrong element, the worst, and as many wrong ones as were asked for. */
-static lb_status keep(tally *t, size_t row, size_t col, bool wrong, const lb_judgement *v, lb_record *scratch, lb_error *err) {
+static lb_status keep(lb_tally *t, size_t row, size_t col, bool wrong, const lb_judgement *v, lb_record *scratch, lb_error *err) {
     const size_t most = t->in->max_outliers ? t->in->max_outliers : 16;
     const bool worst = !t->worst.present || (wrong && !t->worst_is_wrong) || (wrong == t->worst_is_wrong && v->ratio > t->worst_ratio);
     if (!worst && !(wrong && scratch->outlier_count < most)) return LB_OK;
@@ -167,7 +143,7 @@ static bool is_exact(const lb_grade_input *in, const lb_format *f, uint64_t actu
     return actual == want || (in->nan_by_class && lb_code_class(f, actual) == LB_NAN && lb_code_class(f, want) == LB_NAN);
 }
 
-static lb_status judge_element(tally *t, size_t row, size_t col, lb_record *scratch, lb_error *err) {
+static lb_status judge_element(lb_tally *t, size_t row, size_t col, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
     const lb_number actual = number_at(t, &in->actual, row, col), reference = number_at(t, &in->reference, row, col);
     const uint64_t want = in->exact ? lb_mat_code(in->exact, row, col) : reference.code;
@@ -195,30 +171,38 @@ static lb_status judge_element(tally *t, size_t row, size_t col, lb_record *scra
     return keep(t, row, col, wrong, &v, scratch, err);
 }
 
-/* RMS of a reference row: over its numbers, or (the original) over everything. */
-static double row_rms_of(const tally *t, size_t row) {
-    const lb_grade_input *in = t->in;
-    if (in->row_rms) return in->row_rms[row];
-    const bool all = lb_judge_by_number(in->contract);
-    double sum = 0;
-    size_t n = 0;
-    if (t->values && t->format->bytes == 2 && in->reference.col_stride == 1) {
-        const size_t cols = in->reference.cols;
-        sum = lb_sum_squares(t->format, t->values, lb_mat_at(&in->reference, row, 0), cols, 0);
-        if (isfinite(sum) || all) return cols ? sqrt(sum / (double)cols) : 0;
-        sum = 0; /* NaN or Inf is among them */
-    }
-    for (size_t col = 0; col < in->reference.cols; col++) {
-        const double v = number_at(t, &in->reference, row, col).value;
+/* Squares of a part of a reference row: of its numbers, or (the original) of everything. */
+static void add_squares(const lb_tally *t, const lb_mat *m, size_t row, lb_squares *s) {
+    const bool all = t->by_number;
+    if (t->values && t->format->bytes == 2 && m->col_stride == 1) {
+        const double sum = lb_sum_squares(t->format, t->values, lb_mat_at(m, row, 0), m->cols, s->sum);
+        if (isfinite(sum) || all) {
+            *s = (lb_squares){sum, s->count + m->cols};
+            return;
+        }
+    } /* NaN or Inf is among them */
+    for (size_t col = 0; col < m->cols; col++) {
+        const double v = number_at(t, m, row, col).value;
         if (!all && !isfinite(v)) continue;
-        sum += v * v;
-        n++;
+        s->sum += v * v;
+        s->count++;
     }
-    return n ? sqrt(sum / (double)n) : 0;
+}
+
+static double rms_of(const lb_squares *s) {
+    return s->count ? sqrt(s->sum / (double)s->count) : 0;
+}
+
+static double row_rms_of(const lb_tally *t, size_t row) {
+    const lb_grade_input *in = t->in;
+    lb_squares s = {0};
+    if (in->row_rms) return in->row_rms[row];
+    add_squares(t, &in->reference, row, &s);
+    return rms_of(&s);
 }
 
 /* Codes of 16 bits side by side, and nothing to look at but them: the way on which most elements go. */
-static bool is_plain(const tally *t) {
+static bool is_plain(const lb_tally *t) {
     const lb_grade_input *in = t->in;
     const bool dense = in->actual.col_stride == 1 && in->reference.col_stride == 1 && (!in->exact || in->exact->col_stride == 1);
     return t->values && t->format->bytes == 2 && dense && !in->reference_error && !in->baseline;
@@ -226,7 +210,7 @@ static bool is_plain(const tally *t) {
 
 /* Take `count` elements that hold the reference's (and the unit's) own bits: what judge_element does for them where they are numbers,
  * in the same order of additions. False, with nothing taken, where one is not. */
-static bool take_equal(tally *t, const uint16_t *r, size_t count) {
+static bool take_equal(lb_tally *t, const uint16_t *r, size_t count) {
     const double square = lb_sum_squares(t->format, t->values, r, count, t->reference_square);
     if (!isfinite(square)) return false;
     const uint64_t zeros = lb_count_zeros16(r, count);
@@ -238,13 +222,45 @@ static bool take_equal(tally *t, const uint16_t *r, size_t count) {
     return true;
 }
 
+/* Whether an element a few ordinals off can go the short way: nothing but the ordinal budget and the floor to ask. */
+static bool is_quick(const lb_tally *t) {
+    const lb_contract *c = t->in->contract;
+    return c && c->bound == LB_BOUND_ULP_OR_FLOOR && c->classes_first && !t->in->exact && t->format->special == LB_SPECIAL_IEEE;
+}
+
+/* What judge_element does for two numbers of one sign within the ordinal budget, that are neither the worst so far nor unwritten, in the same
+ * order of additions. False, with nothing done, where it is another element. */
+static bool take_close(lb_tally *t, uint16_t a_code, uint16_t r_code) {
+    const double a = t->values[a_code], r = t->values[r_code], error = fabs(a - r), max_ulp = t->in->contract->max_ulp;
+    const double ulp = fabs((double)a_code - (double)r_code);
+    if (!(ulp <= max_ulp) || (a_code ^ r_code) >> 15 || a == 0 || r == 0 || !isfinite(a) || !isfinite(r)) return false;
+    if (t->in->has_sentinel && a_code == t->in->sentinel) return false;
+    const double by_floor = t->limit.floor > 0 ? error / t->limit.floor : INFINITY;
+    if (!t->worst.present || (!t->worst_is_wrong && fmin(ulp / max_ulp, by_floor) > t->worst_ratio)) return false;
+    t->error_square += error * error;
+    t->gated_square += error * error;
+    t->reference_square += r * r;
+    t->finite_count++;
+    t->nonzero++;
+    t->counts.compared++;
+    t->counts.legal++;
+    if (error > t->max_abs) t->max_abs = error;
+    if (ulp > t->max_ulp) t->max_ulp = ulp;
+    return true;
+}
+
 /* A row of such codes, in runs of equal ones and the elements between. */
-static lb_status judge_plain_row(tally *t, size_t row, lb_record *scratch, lb_error *err) {
+static lb_status judge_plain_row(lb_tally *t, size_t row, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
     const size_t cols = in->actual.cols;
     const uint16_t *a = lb_mat_at(&in->actual, row, 0), *r = lb_mat_at(&in->reference, row, 0);
     const uint16_t *e = in->exact ? lb_mat_at(in->exact, row, 0) : a;
+    const bool quick = is_quick(t);
     for (size_t col = 0; col < cols;) {
+        if (quick && a[col] != r[col] && take_close(t, a[col], r[col])) {
+            col++;
+            continue;
+        }
         size_t run = lb_equal_run16(a + col, r + col, cols - col);
         if (in->exact) run = lb_equal_run16(e + col, r + col, run);
         if (!take_equal(t, r + col, run))
@@ -258,137 +274,19 @@ static lb_status judge_plain_row(tally *t, size_t row, lb_record *scratch, lb_er
     return LB_OK;
 }
 
-static lb_status judge_row(tally *t, size_t row, lb_record *scratch, lb_error *err) {
+static lb_status judge_row(lb_tally *t, size_t row, lb_record *scratch, lb_error *err) {
     const lb_grade_input *in = t->in;
     const double row_rms = row_rms_of(t, row);
     t->limit = in->contract ? lb_limit_of_row(in->contract, t->format, in->k, row_rms, t->elements) : (lb_limit_row){.row_rms = row_rms};
-    if (row == 0 || row_rms < t->row_rms_least) t->row_rms_least = row_rms;
-    if (row == 0 || row_rms > t->row_rms_most) t->row_rms_most = row_rms;
+    if (!t->begun || row_rms < t->row_rms_least) t->row_rms_least = row_rms;
+    if (!t->begun || row_rms > t->row_rms_most) t->row_rms_most = row_rms;
+    t->begun = true;
     if (t->plain) return judge_plain_row(t, row, scratch, err);
     for (size_t col = 0; col < in->actual.cols; col++) LB_TRY(judge_element(t, row, col, scratch, err));
     return LB_OK;
 }
 
-/* ---- the verdict ----------------------------------------------------------------------------------------------------- */
-
-static void say_cause(const tally *t, lb_record *r) {
-    const lb_counts *c = &t->counts;
-    if (c->not_written && c->not_written == c->compared)
-        lb_record_text(&r->cause, "the output was not written");
-    else if (c->not_written)
-        lb_record_text(&r->cause, "%llu elements were not written", (unsigned long long)c->not_written);
-    else if (c->wrong && c->class_mismatch == c->wrong)
-        lb_record_text(&r->cause, "every wrong element is NaN or Inf on one side only");
-}
-
-/* What one number says of the block, where the contract has such a gate: true, with the reason, where it fails. */
-static bool fails_as_block(const tally *t, double rel_rms, lb_record *r) {
-    const lb_contract *k = t->in->contract;
-    if (!k || !t->counts.compared) return false;
-    const double square = rel_rms * rel_rms, limit = k->margin * (t->baseline_error + t->offset_error);
-    if (!(rel_rms <= k->rel_rms_gate))
-        lb_record_text(&r->reason, "rel_rms %.3g of the whole block exceeds %.3g, though no single element is wrong", rel_rms,
-                       k->rel_rms_gate);
-    else if (k->bound == LB_BOUND_NORM && !(square <= k->margin))
-        lb_record_text(&r->reason, "sum error^2 / sum reference^2 of the whole block is %.3g, above %.3g", square, k->margin);
-    else if (k->bound == LB_BOUND_BASELINE && !(t->max_abs <= limit))
-        lb_record_text(&r->reason, "the largest error %.3g exceeds %.3g: %g times a plain kernel's %.3g and an offset's %.3g", t->max_abs,
-                       limit, k->margin, t->baseline_error, t->offset_error);
-    else
-        return false;
-    return true;
-}
-
-/* Why nothing is proven although nothing is wrong: true, with the reason, where that is so. */
-static bool proves_nothing(const tally *t, lb_record *r) {
-    const lb_contract *k = t->in->contract;
-    const bool norm = k && k->bound == LB_BOUND_NORM, baseline = k && k->bound == LB_BOUND_BASELINE;
-    const double baseline_limit = baseline ? k->margin * (t->baseline_error + t->offset_error) : 0;
-    if (!t->counts.compared)
-        lb_record_text(&r->reason, "nothing was compared: the output has no elements");
-    else if (!t->nonzero)
-        lb_record_text(&r->reason,
-                       "vacuous: the reference holds no finite value other than zero, so an output that computes nothing would pass");
-    else if (t->unbounded.present)
-        lb_record_text(&r->reason, "vacuous: at row %zu, column %zu no limit can be stated at k = %.6g; declare the reduction in a file",
-                       t->unbounded.row, t->unbounded.col, t->in->k);
-    else if (baseline && !(baseline_limit < INFINITY))
-        lb_record_text(&r->reason, "vacuous: the plain kernel gives NaN or Inf where the reference is a number, so any error would pass");
-    else if (t->unfit.present)
-        lb_record_text(&r->reason,
-                       "reference unfit: at row %zu, column %zu its error may be %.3g, more than an eighth of the tolerance %.3g; use "
-                       "--reference exact",
-                       t->unfit.row, t->unfit.col, t->unfit_error, t->unfit.bound);
-    else if (norm && !(t->reference_error_square <= k->margin * t->reference_square / 64))
-        lb_record_text(&r->reason,
-                       "reference unfit: its own sum error^2 may be %.3g, more than a 64th of the tolerance %.3g; use "
-                       "--reference exact",
-                       t->reference_error_square, k->margin * t->reference_square);
-    else if (baseline && !(t->reference_error_most <= baseline_limit / 8))
-        lb_record_text(&r->reason,
-                       "reference unfit: its error may be %.3g, more than an eighth of the tolerance %.3g; use "
-                       "--reference exact",
-                       t->reference_error_most, baseline_limit);
-    else
-        return false;
-    return true;
-}
-
-static void decide(const tally *t, double rel_rms, lb_record *r) {
-    const lb_counts *c = &t->counts;
-    r->verdict = LB_UNPROVEN;
-    if (c->wrong) {
-        r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "%llu of %llu elements are wrong", (unsigned long long)c->wrong, (unsigned long long)c->compared);
-    } else if (fails_as_block(t, rel_rms, r)) {
-        r->verdict = LB_FAIL;
-    } else if (!proves_nothing(t, r)) {
-        r->verdict = LB_PASS;
-        lb_record_text(&r->reason, c->legal ? "%llu elements are exact, %llu legal under the contract" : "all %llu elements are exact",
-                       (unsigned long long)c->exact, (unsigned long long)c->legal);
-    }
-}
-
-static void describe_contract(const tally *t, lb_record *r) {
-    const lb_contract *k = t->in->contract;
-    if (!k) return;
-    char *rule = NULL;
-    lb_record_text(&r->contract_name, "%s", k->name);
-    lb_record_text(&r->contract_source, "%s", k->source);
-    lb_record_text(&r->contract_note, "%s", k->note);
-    if (lb_contract_rule(k, t->format, t->in->k, t->elements, &rule, NULL) == LB_OK) lb_record_text(&r->contract_rule, "%s", rule);
-    free(rule);
-    lb_record_text(&r->contract_specials, "%s", lb_judge_by_number(k) ? "numbers" : lb_specials_name(k->specials));
-    r->contract_evidence = k->evidence;
-    r->contract_k = t->in->k;
-    r->contract_max_ulp = k->bound == LB_BOUND_ULP_OR_FLOOR ? k->max_ulp : NAN;
-    r->contract_rel_rms_gate = isfinite(k->rel_rms_gate) ? k->rel_rms_gate : NAN;
-}
-
-static void fill_record(const tally *t, lb_record *r) {
-    const double whole = t->reference_square > 0 ? t->reference_square : 1;
-    const double rel_rms = sqrt(t->error_square / whole), gated_rms = sqrt(t->gated_square / whole);
-    const uint64_t guard_damage = r->counts.guard_damage, subnormal_inputs = r->counts.subnormal_inputs;
-    r->counts = t->counts;
-    r->counts.total = t->counts.compared;
-    r->counts.guard_damage = guard_damage;
-    r->counts.subnormal_inputs = subnormal_inputs;
-    r->metrics = (lb_metrics){
-        .max_ulp = t->max_ulp,
-        .max_abs = t->max_abs,
-        .rel_rms = rel_rms,
-        .rms = t->finite_count ? sqrt(t->reference_square / (double)t->finite_count) : 0,
-        .row_rms_least = t->row_rms_least,
-        .row_rms_most = t->row_rms_most,
-        .present = t->counts.compared != 0,
-    };
-    r->first = t->first;
-    r->worst = t->worst;
-    r->out_format = t->format;
-    describe_contract(t, r);
-    say_cause(t, r);
-    decide(t, gated_rms, r);
-}
+/* ---- the input ---------------------------------------------------------------------------------------------------- */
 
 /* Whether `name` is a word of `list`. */
 static bool listed(const char *name, const char *list) {
@@ -437,25 +335,114 @@ static lb_status check_input(const lb_grade_input *in, lb_error *err) {
     return in->contract ? check_contract(in, err) : LB_OK;
 }
 
-lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
-    LB_TRY(check_input(in, err));
-    tally t = {.in = in, .format = in->actual.format, .values = table_of_values(in->actual.format, in->actual.rows, in->actual.cols)};
-    t.plain = is_plain(&t);
-    t.range = lb_range_of(t.format);
-    t.elements = in->elements >= 1 ? in->elements : (double)in->actual.rows * (double)in->actual.cols;
-    lb_record scratch = {0}; /* collects outliers, so that r stays whole where memory runs out */
+/* ---- all at once, or in pieces ------------------------------------------------------------------------------------- */
+
+struct lb_grading {
+    lb_tally t;
+    lb_grade_input piece; /* the one that is judged */
+    lb_record scratch;    /* collects outliers, so that a record stays whole where memory runs out */
+    lb_squares squares;   /* of the row that is scanned */
+    lb_contract contract; /* the caller's may be gone */
+    const lb_format *format;
+    const lb_contract *under; /* &contract, or NULL */
+};
+
+static void begin(lb_grading *g, const lb_grade_input *in) {
+    g->format = in->actual.format;
+    if (in->contract) g->contract = *in->contract;
+    g->under = in->contract ? &g->contract : NULL;
+    g->t.elements = in->elements >= 1 ? in->elements : (double)in->actual.rows * (double)in->actual.cols;
+    g->t.format = g->format;
+    g->t.values = table_of_values(g->format, g->t.elements);
+    g->t.range = lb_range_of(g->format);
+    g->t.by_number = lb_judge_by_number(g->under);
+    g->piece = *in;
+    g->piece.contract = g->under;
+    g->t.in = &g->piece;
+}
+
+static lb_status judge_piece(lb_grading *g, const lb_grade_input *piece, size_t row, size_t col, lb_error *err) {
     lb_status s = LB_OK;
-    for (size_t row = 0; s == LB_OK && row < in->actual.rows; row++) s = judge_row(&t, row, &scratch, err);
-    free(t.values);
-    if (s != LB_OK) {
-        free(scratch.outliers);
-        return s;
-    }
+    g->piece = *piece;
+    g->piece.contract = g->under;
+    g->t.row_offset = row;
+    g->t.col_offset = col;
+    g->t.plain = is_plain(&g->t);
+    for (size_t i = 0; s == LB_OK && i < piece->actual.rows; i++) s = judge_row(&g->t, i, &g->scratch, err);
+    return s;
+}
+
+static void finish(lb_grading *g, lb_record *r) {
     free(r->outliers);
-    r->outliers = scratch.outliers;
-    r->outlier_count = scratch.outlier_count;
-    fill_record(&t, r);
+    r->outliers = g->scratch.outliers;
+    r->outlier_count = g->scratch.outlier_count;
+    g->scratch.outliers = NULL;
+    lb_tally_fill_record(&g->t, r);
+}
+
+static void clean(lb_grading *g) {
+    free(g->t.values);
+    free(g->scratch.outliers);
+}
+
+lb_status lb_grade(const lb_grade_input *in, lb_record *r, lb_error *err) {
+    lb_grading g = {0};
+    LB_TRY(check_input(in, err));
+    begin(&g, in);
+    const lb_status s = judge_piece(&g, in, 0, 0, err);
+    if (s == LB_OK) finish(&g, r);
+    clean(&g);
+    return s;
+}
+
+lb_status lb_grading_open(lb_grading **out, const lb_grade_input *whole, lb_error *err) {
+    lb_grade_input in = *whole;
+    *out = NULL;
+    LB_TRY(check_shapes(whole, err));
+    in.actual.rows = in.reference.rows = 0; /* no element is looked at yet */
+    in.exact = in.baseline = NULL;
+    in.row_rms = NULL;
+    if (!in.contract) return lb_fail(err, LB_E_ARG, "grade", "nothing to judge by: pieces are graded under a contract");
+    LB_TRY(check_contract(&in, err));
+    if (lb_contract_needs_baseline(in.contract))
+        return lb_fail(err, LB_E_ARG, in.contract->name, "judges the whole output by its baseline");
+    *out = calloc(1, sizeof **out);
+    if (!*out) return lb_fail(err, LB_E_MEMORY, "grade", "no memory");
+    in.actual.rows = in.reference.rows = whole->actual.rows;
+    begin(*out, &in);
     return LB_OK;
+}
+
+double lb_grading_scan(lb_grading *g, const lb_mat *part, bool first) {
+    if (first) g->squares = (lb_squares){0};
+    add_squares(&g->t, part, 0, &g->squares);
+    return rms_of(&g->squares);
+}
+
+void lb_grading_rms(const lb_grading *g, const lb_mat *rows, double *rms) {
+    for (size_t i = 0; i < rows->rows; i++) {
+        lb_squares s = {0};
+        add_squares(&g->t, rows, i, &s);
+        rms[i] = rms_of(&s);
+    }
+}
+
+lb_status lb_grading_add(lb_grading *g, const lb_grade_input *piece, size_t row, size_t col, lb_error *err) {
+    lb_grade_input in = *piece;
+    in.contract = g->under;
+    in.row_rms = NULL; /* ours: of a row that holds NaN the original takes what comes out */
+    LB_TRY(check_input(&in, err));
+    in.row_rms = piece->row_rms;
+    if (in.actual.format != g->format)
+        return lb_fail(err, LB_E_FORMAT, "grade", "a piece of %s; the output is %s", in.actual.format->name, g->format->name);
+    return judge_piece(g, &in, row, col, err);
+}
+
+void lb_grading_close(lb_grading *g, lb_record *r) {
+    if (!g) return;
+    if (r) finish(g, r);
+    clean(g);
+    free(g);
 }
 
 lb_status lb_grade_by(const char *rule, const lb_grade_input *in, lb_record *r, lb_error *err) {

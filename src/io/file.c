@@ -116,8 +116,10 @@ static lb_status read_whole(lb_file *f, size_t most, lb_error *err) {
 lb_status lb_file_reserve(lb_file *f, size_t count, size_t bytes, lb_error *err) {
     f->tensors = calloc(count + 1, sizeof *f->tensors);
     f->names = calloc(count + 1, sizeof *f->names);
-    f->data = aligned_alloc(LB_DATA_ALIGNMENT, lb_aligned(bytes + 1));
-    if (!f->tensors || !f->names || !f->data) return lb_fail(err, LB_E_MEMORY, f->path, "no memory for %zu bytes of tensors", bytes);
+    f->places = f->header_only ? calloc(count + 1, sizeof *f->places) : NULL;
+    f->data = f->header_only ? NULL : aligned_alloc(LB_DATA_ALIGNMENT, lb_aligned(bytes + 1));
+    if (!f->tensors || !f->names || !(f->header_only ? (void *)f->places : f->data))
+        return lb_fail(err, LB_E_MEMORY, f->path, "no memory for %zu bytes of tensors", bytes);
     return LB_OK;
 }
 
@@ -136,14 +138,14 @@ static lb_status parse_raw(lb_file *f, const lb_file_options *o, lb_error *err) 
     if (!lb_shape_bytes(shape, rank, (size_t)type->bytes, &want)) return lb_fail(err, LB_E_FILE, f->path, "the shape given is too large");
     if (want != f->size) return lb_fail(err, LB_E_FILE, f->path, "%zu bytes; the shape and type given want %zu", f->size, want);
     LB_TRY(lb_file_reserve(f, 1, f->size, err));
-    if (f->size) memcpy(f->data, f->bytes, f->size);
+    if (f->size && !f->header_only) memcpy(f->data, f->bytes, f->size);
     f->tensors[0] = (lb_tensor){.name = "", .dtype = type, .rank = rank, .data = f->data, .bytes = f->size};
     memcpy(f->tensors[0].shape, shape, sizeof shape);
     f->count = 1;
     return LB_OK;
 }
 
-static lb_status parse(lb_file *f, const lb_file_options *o, lb_error *err) {
+lb_status lb_parse_opened(lb_file *f, const lb_file_options *o, lb_error *err) {
     static const unsigned char npy_magic[] = {0x93, 'N', 'U', 'M', 'P', 'Y'};
     lb_status s;
     if (o && o->raw_dtype)
@@ -157,7 +159,7 @@ static lb_status parse(lb_file *f, const lb_file_options *o, lb_error *err) {
     return s;
 }
 
-static lb_status new_file(lb_file **out, const char *path, lb_error *err) {
+lb_status lb_file_new(lb_file **out, const char *path, lb_error *err) {
     *out = calloc(1, sizeof **out);
     if (*out) (*out)->path = strdup(path);
     if (*out && (*out)->path) return LB_OK;
@@ -171,9 +173,9 @@ static size_t size_limit(const lb_file_options *o) {
 }
 
 lb_status lb_file_open(lb_file **out, const char *path, const lb_file_options *options, lb_error *err) {
-    LB_TRY(new_file(out, path, err));
+    LB_TRY(lb_file_new(out, path, err));
     lb_status s = read_whole(*out, size_limit(options), err);
-    if (s == LB_OK) s = parse(*out, options, err);
+    if (s == LB_OK) s = lb_parse_opened(*out, options, err);
     if (s == LB_OK) return LB_OK;
     lb_file_close(*out);
     *out = NULL;
@@ -181,7 +183,7 @@ lb_status lb_file_open(lb_file **out, const char *path, const lb_file_options *o
 }
 
 lb_status lb_file_parse(lb_file **out, const void *bytes, size_t size, const char *name, const lb_file_options *options, lb_error *err) {
-    LB_TRY(new_file(out, name, err));
+    LB_TRY(lb_file_new(out, name, err));
     lb_status s = LB_OK;
     (*out)->bytes = malloc(size + 1);
     (*out)->size = size;
@@ -189,7 +191,7 @@ lb_status lb_file_parse(lb_file **out, const void *bytes, size_t size, const cha
         s = lb_fail(err, LB_E_MEMORY, name, "no memory for %zu bytes", size);
     else if (size)
         memcpy((*out)->bytes, bytes, size);
-    if (s == LB_OK) s = parse(*out, options, err);
+    if (s == LB_OK) s = lb_parse_opened(*out, options, err);
     if (s == LB_OK) return LB_OK;
     lb_file_close(*out);
     *out = NULL;
@@ -207,6 +209,7 @@ void lb_file_close(lb_file *f) {
     free(f->tensors);
     free(f->metadata);
     free(f->data);
+    free(f->places);
     free(f->bytes);
     free(f->path);
     free(f);

@@ -19,6 +19,9 @@ struct lb_file {
     size_t count;
     lb_pair *metadata;
     size_t metadata_count;
+    bool header_only; /* bytes hold the header alone, size is the whole file's: tensors get a place instead of data */
+    size_t *places;   /* header_only: [count] where the tensors' elements begin in the file */
+    bool rearranged;  /* header_only: they do not lie as a tensor has them, row-major and little-endian */
 };
 
 enum { LB_DATA_ALIGNMENT = 64 };
@@ -34,6 +37,18 @@ bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t 
 /* Fill f from f->bytes; each leaves what it took in f, also when it fails. */
 lb_status lb_parse_safetensors(lb_file *f, lb_error *err);
 lb_status lb_parse_npy(lb_file *f, lb_error *err);
+
+/* What a file begins with, into f->bytes: all that its kind's parser looks at. *most is how much of it there may be. */
+lb_status lb_parse_opened(lb_file *f, const lb_file_options *options, lb_error *err);
+
+/* A file without content yet; the tensor that a spec names; its shape as a matrix; whether it holds a format's codes. */
+lb_status lb_file_new(lb_file **out, const char *path, lb_error *err);
+lb_status lb_split_spec(const char *spec, char **path, const char **tensor, lb_error *err);
+lb_status lb_pick_tensor(const lb_file *f, const char *spec, const char *name, const lb_tensor **out, lb_error *err);
+lb_status lb_tensor_format(const lb_file *f, const lb_tensor *t, const lb_format *said, const char *spec, const lb_format **out,
+                           lb_error *err);
+void lb_tensor_fold(const lb_tensor *t, size_t *rows, size_t *cols);
+bool lb_tensor_holds(const lb_tensor *t, const lb_format *f);
 
 /* Room for `count` tensors with `bytes` of aligned data. errors LB_E_MEMORY */
 lb_status lb_file_reserve(lb_file *f, size_t count, size_t bytes, lb_error *err);

@@ -183,6 +183,11 @@ lb_status lb_parse_npy(lb_file *f, lb_error *err) {
     *t = (lb_tensor){.name = "", .dtype = h.dtype, .rank = h.rank, .data = f->data, .bytes = want};
     memcpy(t->shape, h.shape, sizeof t->shape);
     f->count = 1;
+    if (f->header_only) {
+        f->places[0] = start + length;
+        f->rearranged = (h.order == '>' && h.dtype->bytes > 1) || (h.fortran && h.rank > 1);
+        return LB_OK;
+    }
     lay_out(&h, f->bytes + start + length, f->data, want / (size_t)h.dtype->bytes);
     return LB_OK;
 }

@@ -110,8 +110,13 @@ static lb_status copy_tensors(lb_file *f, const entry *entries, size_t count, co
         f->count = i + 1;
         if (!f->names[i]) return lb_fail(err, LB_E_MEMORY, f->path, "no memory for names");
         lb_tensor *t = &f->tensors[i];
-        *t = (lb_tensor){.name = f->names[i], .dtype = e->dtype, .rank = e->rank, .data = (char *)f->data + at, .bytes = e->end - e->begin};
+        *t = (lb_tensor){.name = f->names[i], .dtype = e->dtype, .rank = e->rank, .bytes = e->end - e->begin};
         memcpy(t->shape, e->shape, sizeof t->shape);
+        if (f->header_only) {
+            f->places[i] = (size_t)(data - f->bytes) + e->begin;
+            continue;
+        }
+        t->data = (char *)f->data + at;
         if (t->bytes) memcpy((char *)f->data + at, data + e->begin, t->bytes);
         at += lb_aligned(t->bytes);
     }

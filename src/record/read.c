@@ -122,6 +122,10 @@ static const char *evidence_at(int i) {
     return lb_evidence_name((lb_evidence)i);
 }
 
+static const char *power_end_at(int i) {
+    return lb_power_end_name((lb_power_end)i);
+}
+
 static lb_status read_evidence(const node *up, lb_evidence *out) {
     int i;
     LB_TRY(read_choice(up, "evidence", evidence_at, LB_EVIDENCE_COUNT, &i));
@@ -253,6 +257,57 @@ static lb_status read_outliers(const node *root, lb_record *r) {
     return LB_OK;
 }
 
+/* Into room of a fixed size; what is longer was not written by us. */
+static lb_status read_short_text(const node *up, const char *key, char *out, size_t size) {
+    node at;
+    LB_TRY(child(up, key, &at));
+    if (!json_is_string(at.json)) return refuse(&at, "is no string");
+    if (json_string_length(at.json) >= size) return refuse(&at, "is too long");
+    memcpy(out, json_string_value(at.json), json_string_length(at.json) + 1);
+    return LB_OK;
+}
+
+static lb_status read_power_row(const node *at, lb_power_row *p) {
+    node allowed;
+    int end;
+    *p = (lb_power_row){0};
+    LB_TRY(read_short_text(at, "fault", p->fault, sizeof p->fault));
+    LB_TRY(read_choice(at, "end", power_end_at, LB_POWER_COUNT, &end));
+    p->end = (lb_power_end)end;
+    LB_TRY(child(at, "allowed", &allowed));
+    if (!json_is_boolean(allowed.json)) return refuse(&allowed, "is neither true nor false");
+    p->allowed = json_is_true(allowed.json);
+    LB_TRY(read_count(at, "changed", &p->changed));
+    LB_TRY(read_number(at, "error", NULL_IS_NAN, &p->error));
+    LB_TRY(read_number(at, "limit", NULL_IS_NAN, &p->limit));
+    LB_TRY(read_place(at, &p->row, &p->col));
+    return read_short_text(at, "why", p->why, sizeof p->why);
+}
+
+/* Not in the first records. */
+static lb_status read_power(const node *root, lb_record *r) {
+    node at, faults;
+    uint64_t caught, due;
+    if (!json_object_get(root->json, "power")) return LB_OK;
+    LB_TRY(child(root, "power", &at));
+    if (json_is_null(at.json)) return LB_OK;
+    r->power.present = true;
+    LB_TRY(read_number(&at, "score", NULL_IS_NAN, &r->power.score));
+    LB_TRY(read_count(&at, "caught", &caught));
+    LB_TRY(read_count(&at, "due", &due));
+    r->power.caught = (size_t)caught;
+    r->power.due = (size_t)due;
+    LB_TRY(child(&at, "faults", &faults));
+    if (!json_is_array(faults.json)) return refuse(&faults, "is no array");
+    for (size_t i = 0; i < json_array_size(faults.json); i++) {
+        const node one = {&faults, NULL, i, json_array_get(faults.json, i), at.place, at.err};
+        lb_power_row row;
+        LB_TRY(read_power_row(&one, &row));
+        LB_TRY(lb_record_add_power(r, &row, at.err));
+    }
+    return LB_OK;
+}
+
 static lb_status read_record(const node *root, lb_record *r) {
     node schema;
     int verdict;
@@ -275,6 +330,7 @@ static lb_status read_record(const node *root, lb_record *r) {
     LB_TRY(read_format(root, &r->out_format));
     LB_TRY(read_element_or_null(root, "first", r->out_format, &r->first));
     LB_TRY(read_element_or_null(root, "worst", r->out_format, &r->worst));
+    LB_TRY(read_power(root, r));
     return read_outliers(root, r);
 }
 

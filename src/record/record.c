@@ -30,6 +30,15 @@ const char *lb_evidence_name(lb_evidence e) {
     return (unsigned)e < LB_EVIDENCE_COUNT ? names[e] : "?";
 }
 
+const char *lb_power_end_name(lb_power_end e) {
+    static const char *const names[LB_POWER_COUNT] = {
+#define X(id, name, text) [LB_POWER_##id] = name,
+        LB_POWER_LIST(X)
+#undef X
+    };
+    return (unsigned)e < LB_POWER_COUNT ? names[e] : "?";
+}
+
 /* What is here, without names of hosts or folders: the processor's model is the second field of /proc/cpuinfo's line. */
 static void describe_machine(lb_record *r) {
     struct utsname u;
@@ -61,6 +70,7 @@ lb_status lb_record_open(lb_record **out, lb_error *err) {
     r->verdict = LB_UNPROVEN;
     r->contract_k = r->contract_max_ulp = r->contract_rel_rms_gate = NAN;
     r->seconds_total = r->seconds_device = r->seconds_model = r->seconds_reference = NAN;
+    r->power.score = NAN;
     lb_record_text(&r->reason, "nothing ran yet");
     describe_machine(r);
     *out = r;
@@ -73,6 +83,7 @@ void lb_record_close(lb_record *r) {
     LB_RECORD_TEXTS(TEXT)
 #undef TEXT
     free(r->outliers);
+    free(r->power.rows);
     free(r);
 }
 
@@ -92,6 +103,14 @@ lb_status lb_record_add_outlier(lb_record *r, const lb_element *e, lb_error *err
     if (!grown) return lb_fail(err, LB_E_MEMORY, "record", "no memory for an outlier");
     r->outliers = grown;
     r->outliers[r->outlier_count++] = *e;
+    return LB_OK;
+}
+
+lb_status lb_record_add_power(lb_record *r, const lb_power_row *row, lb_error *err) {
+    lb_power_row *grown = realloc(r->power.rows, (r->power.row_count + 1) * sizeof *grown);
+    if (!grown) return lb_fail(err, LB_E_MEMORY, "record", "no memory for a fault");
+    r->power.rows = grown;
+    r->power.rows[r->power.row_count++] = *row;
     return LB_OK;
 }
 

@@ -115,15 +115,30 @@ static json_t *outliers(const lb_record *r) {
     return whole_or_null(j, whole);
 }
 
+static json_t *power_row(const lb_power_row *p) {
+    return json_pack("{s:s, s:s, s:b, s:o, s:o, s:o, s:[o,o], s:o}", "fault", p->fault, "end", lb_power_end_name(p->end), "allowed",
+                     p->allowed, "changed", count(p->changed), "error", number_or_null(p->error), "limit", number_or_null(p->limit), "at",
+                     count(p->row), count(p->col), "why", text(p->why));
+}
+
+static json_t *power(const lb_power_score *p) {
+    if (!p->present) return json_null();
+    json_t *rows = json_array();
+    bool whole = rows != NULL;
+    for (size_t i = 0; i < p->row_count && whole; i++) whole = json_array_append_new(rows, power_row(&p->rows[i])) == 0;
+    return json_pack("{s:o, s:o, s:o, s:o}", "score", number_or_null(p->score), "caught", count(p->caught), "due", count(p->due), "faults",
+                     whole_or_null(rows, whole));
+}
+
 lb_status lb_record_to_json(const lb_record *r, char **out, lb_error *err) {
-    json_t *j =
-        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
-                  LB_RECORD_SCHEMA, "case", text(r->case_string), "op", text(r->op), "on", text(r->on), "unit", unit(r), "contract",
-                  contract(r), "verdict", lb_verdict_name(r->verdict), "reason", text(r->reason), "counts", counts(&r->counts), "metrics",
-                  metrics(&r->metrics), "first", element(r->out_format, &r->first), "worst", element(r->out_format, &r->worst), "outliers",
-                  outliers(r), "cause", text(r->cause), "reference", text(r->reference), "coverage", text(r->coverage), "rerun",
-                  text(r->rerun), "out", r->out_format ? json_string(r->out_format->name) : json_null(), "seed",
-                  r->has_seed ? count(r->seed) : json_null(), "environment", text(r->environment), "timing", timing(r));
+    json_t *j = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        LB_RECORD_SCHEMA, "case", text(r->case_string), "op", text(r->op), "on", text(r->on), "unit", unit(r), "contract", contract(r),
+        "verdict", lb_verdict_name(r->verdict), "reason", text(r->reason), "counts", counts(&r->counts), "metrics", metrics(&r->metrics),
+        "first", element(r->out_format, &r->first), "worst", element(r->out_format, &r->worst), "outliers", outliers(r), "cause",
+        text(r->cause), "reference", text(r->reference), "coverage", text(r->coverage), "rerun", text(r->rerun), "out",
+        r->out_format ? json_string(r->out_format->name) : json_null(), "seed", r->has_seed ? count(r->seed) : json_null(), "environment",
+        text(r->environment), "timing", timing(r), "power", power(&r->power));
     *out = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(j);
     return *out ? LB_OK : lb_fail(err, LB_E_MEMORY, "record", "no memory to write the record");

@@ -238,6 +238,35 @@ static void add_timing(lb_text *t, const lb_record *r) {
     if (*before == ',') lb_text_add(t, "\n");
 }
 
+/* One line of what the contract catches; with the faults, unless in brief. */
+static void add_power(lb_text *t, const lb_record *r, bool faults) {
+    const lb_power_score *p = &r->power;
+    size_t ends[LB_POWER_COUNT] = {0};
+    if (!p->present) return;
+    for (size_t i = 0; i < p->row_count; i++) ends[p->rows[i].end]++;
+    lb_text_add(t, "  power      catches %zu of %zu faults that no correct kernel shows", p->caught, p->due);
+    if (p->due) lb_text_add(t, " (%.3g)", p->score);
+    static const struct {
+        lb_power_end end;
+        const char *what;
+    } others[] = {{LB_POWER_BELOW, "below the limit"}, {LB_POWER_HIDDEN, "hidden by the inputs"}, {LB_POWER_INERT, "not injected"}};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (ends[others[i].end]) lb_text_add(t, ", %zu %s", ends[others[i].end], others[i].what);
+    lb_text_add(t, "\n");
+    for (size_t i = 0; faults && i < p->row_count; i++) {
+        const lb_power_row *f = &p->rows[i];
+        lb_text_add(t, "    %-7s  %-18s ", lb_power_end_name(f->end), f->fault);
+        if (f->allowed && f->end == LB_POWER_MISSED) lb_text_add(t, "allowed; ");
+        if (f->changed) {
+            add_number(t, "off by ", f->error);
+            add_number(t, ", limit ", f->limit);
+            lb_text_add(t, ", at %zu,%zu; ", f->row, f->col);
+        }
+        add_printable(t, f->why);
+        lb_text_add(t, "\n");
+    }
+}
+
 lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *err) {
     lb_text t = {0};
     add_headline(&t, r, color);
@@ -250,6 +279,7 @@ lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *e
     if (r->counts.wrong) add_element(&t, r, "first", &r->first);
     add_element(&t, r, "worst", &r->worst);
     add_outliers(&t, r);
+    add_power(&t, r, true);
     add_line(&t, "on", r->on);
     add_line(&t, "reference", r->reference);
     add_line(&t, "coverage", r->coverage);
@@ -266,5 +296,6 @@ lb_status lb_report_brief(const lb_record *r, bool color, char **out, lb_error *
     add_line(&t, "cause", r->cause);
     add_exact(&t, r);
     if (r->counts.wrong) add_element(&t, r, "first", &r->first);
+    add_power(&t, r, false);
     return lb_text_take(&t, out, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A strided output block against a reference, with the memory around it audited: gaps between rows, guards at both ends. */
 #include "base/try.h"
+#include "lastbit/power.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
 
@@ -64,10 +65,11 @@ static lb_status grade_block(const lb_block_options *o, const block *b, lb_recor
                                .sentinel = o->sentinel,
                                .max_outliers = o->max_outliers};
     LB_TRY(lb_grade(&in, r, err));
-    lb_record_text(&r->op, "grade");
-    lb_record_text(&r->case_string, "op=grade in=%s contract=%s m=%zu n=%zu k=%.17g", f->name, o->contract->name, b->m, b->n, o->k);
+    lb_describe_grade(r, f, o->contract, b->m, b->n, o->k);
     if (b->ld != b->n) lb_record_text(&r->case_string, "%s ld=%zu", r->case_string, b->ld);
-    lb_record_text(&r->coverage, o->has_sentinel ? "all, gaps and guards too" : "all");
+    if (o->has_sentinel) lb_record_text(&r->coverage, "all, gaps and guards too");
+    const lb_power_input p = {.grade = &in, .allow_blind = o->allow_blind, .allow_blind_count = o->allow_blind_count};
+    if (o->power) LB_TRY(lb_power(&p, r, err));
     if (!o->has_sentinel) return LB_OK;
     size_t first = SIZE_MAX;
     r->counts.guard_damage = audit(b, o->sentinel, &first);

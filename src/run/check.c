@@ -2,8 +2,10 @@
 /* The main job: one output against the unit's exact bits and the contract's reference. */
 #include "lastbit/diagnose.h"
 #include "lastbit/gemm.h"
+#include "lastbit/power.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
+#include "run/gather.h"
 #include "run/plain.h"
 
 #include <math.h>
@@ -96,18 +98,6 @@ static lb_status run_device(job *j, bool *done, lb_error *err) {
 
 /* ---- the sample ---------------------------------------------------------------------------------------------------- */
 
-/* Rows (index) of m, copied side by side. */
-static lb_status gather(lb_mat *out, void **owned, const lb_mat *m, const size_t *rows, size_t row_count, const size_t *cols,
-                        size_t col_count, lb_error *err) {
-    lb_status s = room(owned, row_count, col_count, (size_t)m->format->bytes, err);
-    if (s != LB_OK) return s;
-    *out = lb_mat_of(m->format, *owned, row_count, col_count);
-    for (size_t r = 0; r < row_count; r++)
-        for (size_t c = 0; c < col_count; c++)
-            lb_store_code(lb_mat_at(out, r, c), m->format->bytes, lb_mat_code(m, rows ? rows[r] : r, cols ? cols[c] : c));
-    return LB_OK;
-}
-
 static lb_status take_sample(job *j, lb_error *err) {
     const lb_check_options *o = j->o;
     const size_t m = lb_case_m(&o->x), n = lb_case_n(&o->x), k = lb_case_k(&o->x);
@@ -120,13 +110,13 @@ static lb_status take_sample(job *j, lb_error *err) {
     const lb_mat b = lb_case_b(&o->x);
     lb_status s = lb_sample_indices(m, o->sample, o->seed, 1, &j->rows, &j->m, err);
     if (s == LB_OK) s = lb_sample_indices(n, o->sample, o->seed, 2, &j->cols, &j->n, err);
-    if (s == LB_OK) s = gather(&j->x.a, &j->a, &o->x.a, j->rows, j->m, NULL, k, err);
-    if (s == LB_OK) s = gather(&j->x.b, &j->b, &b, NULL, k, j->cols, j->n, err);
+    if (s == LB_OK) s = lb_gather(&j->x.a, &j->a, &o->x.a, j->rows, j->m, NULL, k, err);
+    if (s == LB_OK) s = lb_gather(&j->x.b, &j->b, &b, NULL, k, j->cols, j->n, err);
     j->x.b_transposed = false;
-    if (s == LB_OK && o->x.c.codes) s = gather(&j->x.c, &j->c, &o->x.c, j->rows, j->m, j->cols, j->n, err);
+    if (s == LB_OK && o->x.c.codes) s = lb_gather(&j->x.c, &j->c, &o->x.c, j->rows, j->m, j->cols, j->n, err);
     if (s == LB_OK) {
         const lb_mat whole = j->actual;
-        s = gather(&j->actual, &j->actual_codes, &whole, j->rows, j->m, j->cols, j->n, err);
+        s = lb_gather(&j->actual, &j->actual_codes, &whole, j->rows, j->m, j->cols, j->n, err);
     }
     j->r->seed = o->seed;
     j->r->has_seed = true;
@@ -262,9 +252,9 @@ static void say_reference(const job *j) {
     lb_record_text(&j->r->reference, "%s", j->o->contract ? how[j->o->reference] : "the unit's own output");
 }
 
-static lb_status grade(job *j, lb_error *err) {
+static lb_grade_input what_to_grade(const job *j) {
     const lb_check_options *o = j->o;
-    const lb_grade_input in = {
+    return (lb_grade_input){
         .actual = j->actual,
         .reference = o->contract ? j->reference : j->exact,
         .exact = o->unit ? &j->exact : NULL,
@@ -282,10 +272,25 @@ static lb_status grade(job *j, lb_error *err) {
         .baseline = j->baseline_codes ? &j->baseline : NULL,
         .elements = (double)j->m * (double)j->n,
     };
-    const uint64_t total = (uint64_t)lb_case_m(&o->x) * lb_case_n(&o->x);
+}
+
+static lb_status grade(job *j, lb_error *err) {
+    const lb_grade_input in = what_to_grade(j);
+    const uint64_t total = (uint64_t)lb_case_m(&j->o->x) * lb_case_n(&j->o->x);
     say_reference(j);
-    lb_status s = lb_grade(&in, j->r, err);
+    const lb_status s = lb_grade(&in, j->r, err);
     j->r->counts.total = total;
+    return s;
+}
+
+static lb_status power(job *j, lb_error *err) {
+    const lb_check_options *o = j->o;
+    const lb_grade_input in = what_to_grade(j);
+    const lb_power_input p = {
+        .grade = &in, .x = &j->x, .unit = o->unit, .allow_blind = o->allow_blind, .allow_blind_count = o->allow_blind_count};
+    say(j, "power", 0);
+    const lb_status s = lb_power(&p, j->r, err);
+    say(j, "power", 1);
     return s;
 }
 
@@ -351,6 +356,7 @@ static lb_status check(job *j, lb_error *err) {
     if (s == LB_OK) s = opinions(j, err);
     if (s == LB_OK) s = grade(j, err);
     if (s == LB_OK && j->r->verdict == LB_FAIL) diagnose(j);
+    if (s == LB_OK && o->power) s = power(j, err);
     j->r->seconds_total = lb_seconds() - start;
     return s;
 }

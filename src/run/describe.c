@@ -37,3 +37,9 @@ void lb_describe_case(lb_record *r, const lb_case *x, const lb_unit *u, const lb
     lb_record_text(&r->op, "%s", x->op);
     free(s);
 }
+
+void lb_describe_grade(lb_record *r, const lb_format *f, const lb_contract *c, size_t m, size_t n, double k) {
+    lb_record_text(&r->op, "grade");
+    lb_record_text(&r->case_string, "op=grade in=%s contract=%s m=%zu n=%zu k=%.17g", f->name, c->name, m, n, k);
+    lb_record_text(&r->coverage, "all");
+}

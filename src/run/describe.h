@@ -13,4 +13,7 @@ void lb_describe_case(lb_record *r, const lb_case *x, const lb_unit *u, const lb
 /** Seconds of a clock that only goes forward. */
 double lb_seconds(void);
 
+/* op, case and coverage of two tensors that are graded. */
+void lb_describe_grade(lb_record *r, const lb_format *f, const lb_contract *c, size_t m, size_t n, double k);
+
 #endif

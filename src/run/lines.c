@@ -61,7 +61,7 @@ lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *te
 }
 
 struct lb_judge {
-    lb_op_judge *op; /* of a suite op:NAME; then nothing else is used */
+    lb_scalar_judge *op; /* of a suite op:NAME; then nothing else is used */
     lb_unit unit;
     char *suite;
     uint64_t seed, count, read; /* read: answers so far */
@@ -81,7 +81,7 @@ static void judge_free(lb_judge *j) {
 static lb_status open_op(lb_judge **out, const char *suite, uint64_t seed, uint64_t count, lb_error *err) {
     lb_judge *j = calloc(1, sizeof *j);
     if (!j) return lb_fail(err, LB_E_MEMORY, suite, "no memory for a judge");
-    const lb_status s = lb_op_judge_open(&j->op, suite, seed, count, err);
+    const lb_status s = lb_scalar_judge_open(&j->op, suite, seed, count, err);
     if (s == LB_OK)
         *out = j;
     else
@@ -133,7 +133,7 @@ static lb_status parse_line(const char *line, size_t length, const char *place, 
 lb_status lb_judge_line(lb_judge *j, const char *line, size_t length, lb_error *err) {
     uint32_t words[MAX_WORDS], inputs[MAX_WORDS];
     size_t count, blank = 0;
-    if (j->op) return lb_op_judge_line(j->op, line, length, err);
+    if (j->op) return lb_scalar_judge_line(j->op, line, length, err);
     const size_t k = j->unit.k, input_count = 2 * k + 1;
     char place[64];
     snprintf(place, sizeof place, "line %llu", (unsigned long long)++j->line);
@@ -191,9 +191,9 @@ lb_status lb_judge_close(lb_judge *j, lb_record **out, lb_error *err) {
     lb_record *r = NULL;
     *out = NULL;
     if (j->op) {
-        lb_op_judge *op = j->op;
+        lb_scalar_judge *op = j->op;
         judge_free(j);
-        return lb_op_judge_close(op, out, err);
+        return lb_scalar_judge_close(op, out, err);
     }
     lb_status s = lb_record_open(&r, err);
     if (s == LB_OK) s = judge(j, r, err);

@@ -36,7 +36,7 @@ lb_status lb_op_gen_line(const char *suite, uint64_t seed, uint64_t index, char 
     return LB_OK;
 }
 
-struct lb_op_judge {
+struct lb_scalar_judge {
     const lb_scalar_op *op;
     char *suite;
     uint64_t seed, count, read, line;
@@ -44,20 +44,20 @@ struct lb_op_judge {
     double start;
 };
 
-static void judge_free(lb_op_judge *j) {
+static void judge_free(lb_scalar_judge *j) {
     if (j) free(j->suite), free(j->got);
     free(j);
 }
 
-lb_status lb_op_judge_open(lb_op_judge **out, const char *suite, uint64_t seed, uint64_t count, lb_error *err) {
+lb_status lb_scalar_judge_open(lb_scalar_judge **out, const char *suite, uint64_t seed, uint64_t count, lb_error *err) {
     const lb_scalar_op *op;
     LB_TRY(lb_scalar_find(suite, &op, err));
     if (count > UINT64_C(1) << 28) return lb_fail(err, LB_E_ARG, suite, "at most 2^28 lines");
     if (op->warp && count % LB_WARP_LANES)
         return lb_fail(err, LB_E_ARG, suite, "%llu lines; a warp answers 32 at a time (--count)", (unsigned long long)count);
-    lb_op_judge *j = calloc(1, sizeof *j);
+    lb_scalar_judge *j = calloc(1, sizeof *j);
     if (!j) return lb_fail(err, LB_E_MEMORY, suite, "no memory for a judge");
-    *j = (lb_op_judge){.op = op, .suite = strdup(suite), .seed = seed, .count = count, .start = lb_seconds()};
+    *j = (lb_scalar_judge){.op = op, .suite = strdup(suite), .seed = seed, .count = count, .start = lb_seconds()};
     j->got = malloc((count + 1) * (size_t)op->outs * sizeof *j->got);
     if (!j->suite || !j->got) {
         judge_free(j);
@@ -87,7 +87,7 @@ static lb_status parse(const char *line, size_t length, const char *place, uint6
     }
 }
 
-lb_status lb_op_judge_line(lb_op_judge *j, const char *line, size_t length, lb_error *err) {
+lb_status lb_scalar_judge_line(lb_scalar_judge *j, const char *line, size_t length, lb_error *err) {
     uint64_t words[MOST_WORDS], in[LB_SCALAR_MAX_IN];
     const int ins = j->op->ins, outs = j->op->outs;
     int count;
@@ -133,7 +133,7 @@ static lb_element element_of(const lb_scalar_op *op, int o, uint64_t row, uint64
 }
 
 /* 32 rows at a time; those of a warp that were not answered are computed all the same. */
-static lb_status grade_block(const lb_op_judge *j, uint64_t first, lb_record *r, char *inputs, size_t size, lb_error *err) {
+static lb_status grade_block(const lb_scalar_judge *j, uint64_t first, lb_record *r, char *inputs, size_t size, lb_error *err) {
     const lb_scalar_op *op = j->op;
     uint64_t in[LB_WARP_LANES * LB_SCALAR_MAX_IN], model[LB_WARP_LANES * LB_SCALAR_MAX_OUT];
     for (uint64_t i = 0; i < LB_WARP_LANES; i++) draw_row(op, j->seed, first + i, in + i * (uint64_t)op->ins);
@@ -155,7 +155,7 @@ static lb_status grade_block(const lb_op_judge *j, uint64_t first, lb_record *r,
     return LB_OK;
 }
 
-static lb_status judge(const lb_op_judge *j, lb_record *r, lb_error *err) {
+static lb_status judge(const lb_scalar_judge *j, lb_record *r, lb_error *err) {
     const lb_scalar_op *op = j->op;
     char inputs[512] = "";
     lb_record_text(&r->case_string, "op=%s suite=%s count=%llu seed=%llu", op->name, j->suite, (unsigned long long)j->count,
@@ -193,7 +193,7 @@ static lb_status judge(const lb_op_judge *j, lb_record *r, lb_error *err) {
     return LB_OK;
 }
 
-lb_status lb_op_judge_close(lb_op_judge *j, lb_record **out, lb_error *err) {
+lb_status lb_scalar_judge_close(lb_scalar_judge *j, lb_record **out, lb_error *err) {
     lb_record *r = NULL;
     *out = NULL;
     lb_status s = lb_record_open(&r, err);

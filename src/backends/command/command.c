@@ -242,6 +242,8 @@ void lb_command_remove_folder(const char *folder) {
 }
 
 const lb_backend lb_backend_command = {
-    "command",   "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",
-    NULL,        command_can,
-    command_run, command_close};
+    .name = "command",
+    .summary = "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",
+    .can = command_can,
+    .run = command_run,
+    .close = command_close};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* kernel:FILE.json: the user's kernel, as text. docs/kernel-json.md describes the file. */
 #include "backends/device.h"
-#include "backends/kernel/expr.h"
+#include "base/expr.h"
 #include "base/try.h"
 
 #include <errno.h>
@@ -162,13 +162,13 @@ static bool kernel_can(const lb_device *d, const lb_case *x, const char **why_no
 /* ---- a launch ---------------------------------------------------------------------------------------------------------------- */
 
 /* An integer, or an expression over m, n, k. */
-static lb_status size_of(const kernel *k, const char *key, const json_t *j, const lb_sizes *sizes, int64_t *out, lb_error *err) {
+static lb_status size_of(const kernel *k, const char *key, const json_t *j, const lb_expr_var *sizes, int64_t *out, lb_error *err) {
     char place[600];
     snprintf(place, sizeof place, "%s: \"%s\"", k->path, key);
     *out = json_integer_value(j);
     if (json_is_integer(j)) return LB_OK;
     if (!json_is_string(j)) return lb_fail(err, LB_E_FILE, place, "should be a whole number or an expression in a string");
-    return lb_expr_eval(json_string_value(j), sizes, place, out, err);
+    return lb_expr_eval(json_string_value(j), sizes, 3, place, out, err);
 }
 
 static lb_status buffer_of(const kernel *k, const json_t *j, lb_kernel_arg *arg, lb_error *err) {
@@ -185,7 +185,7 @@ static lb_status buffer_of(const kernel *k, const json_t *j, lb_kernel_arg *arg,
     return lb_fail(err, LB_E_FILE, k->path, "\"args\": a buffer is \"a\", \"b\", \"c\" or \"d\"");
 }
 
-static lb_status arg_of(const kernel *k, const json_t *j, const lb_sizes *sizes, lb_kernel_arg *arg, lb_error *err) {
+static lb_status arg_of(const kernel *k, const json_t *j, const lb_expr_var *sizes, lb_kernel_arg *arg, lb_error *err) {
     static const struct {
         const char *name;
         lb_arg_kind kind;
@@ -217,7 +217,7 @@ static lb_status arg_of(const kernel *k, const json_t *j, const lb_sizes *sizes,
 }
 
 /* "global" or "local": one to three sizes. */
-static lb_status grid_of(const kernel *k, const char *key, bool required, const lb_sizes *sizes, size_t out[3], unsigned *dims,
+static lb_status grid_of(const kernel *k, const char *key, bool required, const lb_expr_var *sizes, size_t out[3], unsigned *dims,
                          lb_error *err) {
     const json_t *j = json_object_get(k->spec, key);
     *dims = 0;
@@ -234,7 +234,7 @@ static lb_status grid_of(const kernel *k, const char *key, bool required, const 
 }
 
 static lb_status job_of(const kernel *k, const lb_case *x, lb_source_job *job, lb_error *err) {
-    const lb_sizes sizes = {(int64_t)lb_case_m(x), (int64_t)lb_case_n(x), (int64_t)lb_case_k(x)};
+    const lb_expr_var sizes[] = {{"m", (int64_t)lb_case_m(x)}, {"n", (int64_t)lb_case_n(x)}, {"k", (int64_t)lb_case_k(x)}};
     const json_t *args = json_object_get(k->spec, "args"), *arg;
     const char *options = json_string_value(json_object_get(k->spec, "options")),
                *device = json_string_value(json_object_get(k->spec, "device"));
@@ -250,13 +250,13 @@ static lb_status job_of(const kernel *k, const lb_case *x, lb_source_job *job, l
     if (!json_is_array(args) || json_array_size(args) > LB_MAX_ARGS)
         return lb_fail(err, LB_E_FILE, k->path, "\"args\" should be an array of at most %d", LB_MAX_ARGS);
     json_array_foreach(args, i, arg) {
-        LB_TRY(arg_of(k, arg, &sizes, &job->args[i], err));
+        LB_TRY(arg_of(k, arg, sizes, &job->args[i], err));
         has_output = has_output || job->args[i].kind == LB_ARG_D;
         job->arg_count = i + 1;
     }
     if (!has_output) return lb_fail(err, LB_E_FILE, k->path, "\"args\": no buffer d, so nothing would be written");
-    LB_TRY(grid_of(k, "global", true, &sizes, job->global, &job->dims, err));
-    LB_TRY(grid_of(k, "local", false, &sizes, job->local, &local_dims, err));
+    LB_TRY(grid_of(k, "global", true, sizes, job->global, &job->dims, err));
+    LB_TRY(grid_of(k, "local", false, sizes, job->local, &local_dims, err));
     if (local_dims && local_dims != job->dims)
         return lb_fail(err, LB_E_FILE, k->path, "\"local\" has %u sizes, \"global\" %u", local_dims, job->dims);
     for (i = 0; i < local_dims; i++)
@@ -276,6 +276,9 @@ static lb_status kernel_run(lb_device *d, const lb_case *x, void *y, double time
     return k->language->run(&job, err);
 }
 
-const lb_backend lb_backend_kernel = {"kernel",    "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
-                                      kernel_open, kernel_can,
-                                      kernel_run,  kernel_close};
+const lb_backend lb_backend_kernel = {.name = "kernel",
+                                      .summary = "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
+                                      .open = kernel_open,
+                                      .can = kernel_can,
+                                      .run = kernel_run,
+                                      .close = kernel_close};

@@ -58,5 +58,9 @@ static void model_close(lb_device *d) {
     free(d);
 }
 
-const lb_backend lb_backend_model = {
-    "model", "model:UNIT, the exact model itself (lastbit units lists them)", model_open, model_can, model_run, model_close};
+const lb_backend lb_backend_model = {.name = "model",
+                                     .summary = "model:UNIT, the exact model itself (lastbit units lists them)",
+                                     .open = model_open,
+                                     .can = model_can,
+                                     .run = model_run,
+                                     .close = model_close};

@@ -124,6 +124,14 @@ pub const LB_EVIDENCE_STATED: lb_evidence = 2;
 pub const LB_EVIDENCE_RECORDED: lb_evidence = 3;
 pub const LB_EVIDENCE_COUNT: lb_evidence = 4;
 
+pub type lb_power_end = c_uint;
+pub const LB_POWER_CAUGHT: lb_power_end = 0;
+pub const LB_POWER_MISSED: lb_power_end = 1;
+pub const LB_POWER_BELOW: lb_power_end = 2;
+pub const LB_POWER_HIDDEN: lb_power_end = 3;
+pub const LB_POWER_INERT: lb_power_end = 4;
+pub const LB_POWER_COUNT: lb_power_end = 5;
+
 pub type lb_unit_path = c_uint;
 pub const LB_PATH_NONE: lb_unit_path = 0;
 pub const LB_PATH_TRUNCATED: lb_unit_path = 1;
@@ -209,6 +217,30 @@ pub const LB_DIST_WIDE: lb_dist = 3;
 pub const LB_DIST_BITS: lb_dist = 4;
 pub const LB_DIST_SPECIAL: lb_dist = 5;
 pub const LB_DIST_COUNT: lb_dist = 6;
+pub const LB_OP_INPUTS: c_uint = 6;
+pub const LB_OP_OUTPUTS: c_uint = 3;
+pub const LB_OP_PARAMS: c_uint = 16;
+pub const LB_OP_RANK: c_uint = 4;
+pub const LB_OP_TEXT: c_uint = 1024;
+
+pub type lb_function_class = c_uint;
+pub const LB_FUNCTIONS_IEEE: lb_function_class = 0;
+pub const LB_FUNCTIONS_OPENCL: lb_function_class = 1;
+pub const LB_FUNCTIONS_VULKAN: lb_function_class = 2;
+pub const LB_FUNCTION_CLASS_COUNT: lb_function_class = 3;
+
+pub type lb_op_verdict = c_uint;
+pub const LB_OP_EXACT: lb_op_verdict = 0;
+pub const LB_OP_LEGAL: lb_op_verdict = 1;
+pub const LB_OP_WRONG: lb_op_verdict = 2;
+pub const LB_OP_UNJUDGED: lb_op_verdict = 3;
+
+pub type lb_replay_order = c_uint;
+pub const LB_REPLAY_SEQUENTIAL: lb_replay_order = 0;
+pub const LB_REPLAY_CONTRACTED: lb_replay_order = 1;
+pub const LB_REPLAY_DEVICE: lb_replay_order = 2;
+pub const LB_REPLAY_PAIRWISE: lb_replay_order = 3;
+pub const LB_REPLAY_COUNT: lb_replay_order = 4;
 
 pub type lb_capture_kind = c_uint;
 pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
@@ -467,6 +499,12 @@ pub struct lb_capture {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_grading {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_workspace {
     _private: [u8; 0],
 }
@@ -480,6 +518,12 @@ pub struct lb_file {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_writer {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_reader {
     _private: [u8; 0],
 }
 
@@ -617,6 +661,31 @@ pub struct lb_metrics {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_power_row {
+    pub fault: [c_char; 32],
+    pub end: lb_power_end,
+    pub allowed: bool,
+    pub changed: u64,
+    pub error: f64,
+    pub limit: f64,
+    pub row: usize,
+    pub col: usize,
+    pub why: [c_char; 192],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_score {
+    pub present: bool,
+    pub caught: usize,
+    pub due: usize,
+    pub score: f64,
+    pub rows: *mut lb_power_row,
+    pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_record {
     pub case_string: *mut c_char,
     pub op: *mut c_char,
@@ -655,6 +724,7 @@ pub struct lb_record {
     pub seconds_reference: f64,
     pub contract_rule: *mut c_char,
     pub contract_specials: *mut c_char,
+    pub power: lb_power_score,
 }
 
 #[repr(C)]
@@ -731,6 +801,88 @@ pub struct lb_case {
     pub b_transposed: bool,
     pub out: *const lb_format,
     pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_array {
+    pub format: *const lb_format,
+    pub rank: c_uint,
+    pub dims: [usize; LB_OP_RANK as usize],
+    pub codes: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_param {
+    pub name: [c_char; 16],
+    pub whole: bool,
+    pub value: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_port {
+    pub name: [c_char; 16],
+    pub format: [c_char; 12],
+    pub shape: [c_char; 64],
+    pub fill: [c_char; 16],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op {
+    pub name: *const c_char,
+    pub formula: *const c_char,
+    pub source: *const c_char,
+    pub params: [lb_op_param; LB_OP_PARAMS as usize],
+    pub r#in: [lb_op_port; LB_OP_INPUTS as usize],
+    pub out: [lb_op_port; LB_OP_OUTPUTS as usize],
+    pub param_count: c_uint,
+    pub in_count: c_uint,
+    pub out_count: c_uint,
+    pub needs: *const c_char,
+    pub bound: *const c_char,
+    pub edge: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_case {
+    pub op: *const lb_op,
+    pub format: *const lb_format,
+    pub params: [f64; LB_OP_PARAMS as usize],
+    pub r#in: [lb_array; LB_OP_INPUTS as usize],
+    pub out: [lb_array; LB_OP_OUTPUTS as usize],
+    pub dist: [c_char; 24],
+    pub magnitude: f64,
+    pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_function_bound {
+    pub ulp: f64,
+    pub ulp_per_x: f64,
+    pub absolute: f64,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_function_row {
+    pub name: *const c_char,
+    pub at: [lb_function_bound; LB_FUNCTION_CLASS_COUNT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_op_truth {
+    pub functions: lb_function_class,
+    pub count: [usize; LB_OP_OUTPUTS as usize],
+    pub value: [*mut f64; LB_OP_OUTPUTS as usize],
+    pub error: [*mut f64; LB_OP_OUTPUTS as usize],
+    pub limit: [*mut f64; LB_OP_OUTPUTS as usize],
 }
 
 #[repr(C)]
@@ -1199,6 +1351,26 @@ pub struct lb_operations_result {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_fault {
+    pub name: *const c_char,
+    pub what: *const c_char,
+    pub of_operands: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_input {
+    pub grade: *const lb_grade_input,
+    pub x: *const lb_case,
+    pub unit: *const lb_unit,
+    pub faults: *const *const c_char,
+    pub fault_count: usize,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_candidate {
     pub terms: c_int,
     pub frac_bits: c_int,
@@ -1319,6 +1491,9 @@ pub struct lb_check_options {
     pub max_outliers: usize,
     pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
     pub progress_user: *mut c_void,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
 }
 
 #[repr(C)]
@@ -1334,6 +1509,24 @@ pub struct lb_block_options {
     pub contract: *const lb_contract,
     pub k: f64,
     pub max_outliers: usize,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_grade_files_options {
+    pub actual: *const c_char,
+    pub reference: *const c_char,
+    pub format: *const lb_format,
+    pub files: lb_file_options,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub max_outliers: usize,
+    pub band_bytes: usize,
 }
 
 #[repr(C)]
@@ -1415,7 +1608,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1490,10 +1683,12 @@ extern "C" {
     pub fn lb_mat_check(m: *const lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_verdict_name(v: lb_verdict) -> *const c_char;
     pub fn lb_evidence_name(e: lb_evidence) -> *const c_char;
+    pub fn lb_power_end_name(e: lb_power_end) -> *const c_char;
     pub fn lb_record_open(out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_record_close(r: *mut lb_record);
     pub fn lb_record_text(field: *mut *mut c_char, format: *const c_char, ...);
     pub fn lb_record_add_outlier(r: *mut lb_record, e: *const lb_element, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_add_power(r: *mut lb_record, row: *const lb_power_row, err: *mut lb_error) -> lb_status;
     pub fn lb_record_to_json(r: *const lb_record, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_record_from_json(
         out: *mut *mut lb_record,
@@ -1580,6 +1775,41 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_draw(f: *const lb_format, dist: lb_dist, seed: u64, stream: u32, index: u64) -> u64;
     pub fn lb_draw_mat(m: *mut lb_mat, dist: lb_dist, seed: u64, stream: u32);
+    pub fn lb_array_count(a: *const lb_array) -> usize;
+    pub fn lb_op_row(i: usize) -> *const lb_op;
+    pub fn lb_op_find(name: *const c_char) -> *const lb_op;
+    pub fn lb_op_dist_name(i: usize) -> *const c_char;
+    pub fn lb_op_dist_summary(i: usize) -> *const c_char;
+    pub fn lb_op_fill_name(i: usize) -> *const c_char;
+    pub fn lb_op_fill_summary(i: usize) -> *const c_char;
+    pub fn lb_op_case_open(out: *mut *mut lb_op_case, text: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_op_case_of(
+        out: *mut *mut lb_op_case,
+        text: *const c_char,
+        r#in: *const lb_array,
+        in_count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_op_case_text(x: *const lb_op_case, text: *mut c_char, size: usize) -> usize;
+    pub fn lb_op_case_param(x: *const lb_op_case, name: *const c_char) -> f64;
+    pub fn lb_op_input(op: *const lb_op, name: *const c_char) -> c_int;
+    pub fn lb_op_output(op: *const lb_op, name: *const c_char) -> c_int;
+    pub fn lb_op_case_close(x: *mut lb_op_case);
+    pub fn lb_function_class_name(c: lb_function_class) -> *const c_char;
+    pub fn lb_function_row_at(i: usize) -> *const lb_function_row;
+    pub fn lb_op_truth_open(
+        out: *mut *mut lb_op_truth,
+        x: *const lb_op_case,
+        functions: lb_function_class,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_op_truth_close(t: *mut lb_op_truth);
+    pub fn lb_op_truth_settle(t: *mut lb_op_truth, x: *const lb_op_case, err: *mut lb_error) -> lb_status;
+    pub fn lb_op_judge(t: *const lb_op_truth, x: *const lb_op_case, port: c_uint, index: usize, ratio: *mut f64)
+        -> lb_op_verdict;
+    pub fn lb_replay_name(order: lb_replay_order) -> *const c_char;
+    pub fn lb_replay_summary(order: lb_replay_order) -> *const c_char;
+    pub fn lb_op_replay(x: *mut lb_op_case, order: lb_replay_order, err: *mut lb_error) -> lb_status;
     pub fn lb_backend_name(i: usize) -> *const c_char;
     pub fn lb_backend_summary(i: usize) -> *const c_char;
     pub fn lb_device_open(out: *mut *mut lb_device, on: *const c_char, err: *mut lb_error) -> lb_status;
@@ -1592,6 +1822,8 @@ extern "C" {
         timeout_seconds: f64,
         err: *mut lb_error,
     ) -> lb_status;
+    pub fn lb_device_can_op(d: *const lb_device, x: *const lb_op_case, why_not: *mut *const c_char) -> bool;
+    pub fn lb_device_run_op(d: *mut lb_device, x: *mut lb_op_case, timeout_seconds: f64, err: *mut lb_error) -> lb_status;
     pub fn lb_device_name(d: *const lb_device) -> *const c_char;
     pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
     pub fn lb_device_close(d: *mut lb_device);
@@ -1649,6 +1881,17 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_grade(r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_grade_by(rule: *const c_char, r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_open(out: *mut *mut lb_grading, whole: *const lb_grade_input, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_scan(g: *mut lb_grading, part: *const lb_mat, first: bool) -> f64;
+    pub fn lb_grading_rms(g: *const lb_grading, rows: *const lb_mat, rms: *mut f64);
+    pub fn lb_grading_add(
+        g: *mut lb_grading,
+        piece: *const lb_grade_input,
+        row: usize,
+        col: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grading_close(g: *mut lb_grading, r: *mut lb_record);
     pub fn lb_bf16_ord(bits: u16) -> i32;
     pub fn lb_m16_floor(k: usize, row_rms: f64) -> f64;
     pub fn lb_m16_within(actual: u16, reference: u16, k: usize, row_rms: f64) -> bool;
@@ -1808,6 +2051,17 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_operand_close(o: *mut lb_operand);
+    pub fn lb_reader_open(
+        out: *mut *mut lb_reader,
+        spec: *const c_char,
+        format: *const lb_format,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_reader_shape(s: *const lb_reader) -> lb_mat;
+    pub fn lb_reader_read(s: *mut lb_reader, first: usize, count: usize, codes: *mut c_void, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_unchanged(s: *const lb_reader, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_close(s: *mut lb_reader);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
     pub fn lb_word_name(w: lb_word) -> *const c_char;
     pub fn lb_word_bits(w: lb_word) -> c_int;
@@ -1853,6 +2107,19 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_operation_ptx(op: *const lb_scalar_op, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_fault_row(i: usize) -> *const lb_fault;
+    pub fn lb_fault_find(name: *const c_char, out: *mut *const lb_fault, err: *mut lb_error) -> lb_status;
+    pub fn lb_power(r#in: *const lb_power_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_fault_plant(
+        name: *const c_char,
+        x: *const lb_case,
+        unit: *const lb_unit,
+        right: *const lb_mat,
+        out: *mut lb_mat,
+        hidden: *mut bool,
+        why: *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_candidate_name(i: usize) -> *const c_char;
     pub fn lb_candidate_what(i: usize) -> *const c_char;
     pub fn lb_candidate_get(c: *const lb_candidate, i: usize) -> c_int;
@@ -1925,6 +2192,7 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grade_files(o: *const lb_grade_files_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_gen_line(

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "backends/kernel/expr.h"
+#include "base/expr.h"
 
 #include "base/try.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MAX_DEPTH = 64 };
 
 typedef struct parser {
     const char *text, *p, *place;
-    const lb_sizes *sizes;
+    const lb_expr_var *vars;
+    size_t count;
     int depth;
     lb_error *err;
 } parser;
@@ -52,9 +54,23 @@ static lb_status apply(parser *s, const char *name, size_t length, int64_t a, in
     return LB_OK;
 }
 
+static lb_status no_such_name(const parser *s) {
+    char names[256] = "";
+    size_t used = 0;
+    for (size_t i = 0; i < s->count && used + 32 < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%.24s",
+                                 i == 0             ? ""
+                                 : i + 1 < s->count ? ", "
+                                                    : " and ",
+                                 s->vars[i].name);
+    char what[320];
+    snprintf(what, sizeof what, "no such name; %s %s", s->count ? names : "none", s->count == 1 ? "is" : "are");
+    return bad(s, what);
+}
+
 static lb_status name(parser *s, int64_t *out) {
     const char *start = s->p;
-    while (isalpha((unsigned char)*s->p)) s->p++;
+    while (isalnum((unsigned char)*s->p) || *s->p == '_') s->p++;
     const size_t length = (size_t)(s->p - start);
     if (take(s, '(')) {
         int64_t a, b;
@@ -64,9 +80,12 @@ static lb_status name(parser *s, int64_t *out) {
         if (!take(s, ')')) return bad(s, "a ) should stand here");
         return apply(s, start, length, a, b, out);
     }
-    if (length != 1 || !strchr("mnk", *start)) return bad(s, "no such name; m, n and k are");
-    *out = *start == 'm' ? s->sizes->m : *start == 'n' ? s->sizes->n : s->sizes->k;
-    return LB_OK;
+    for (size_t i = 0; i < s->count; i++)
+        if (strncmp(s->vars[i].name, start, length) == 0 && !s->vars[i].name[length]) {
+            *out = s->vars[i].value;
+            return LB_OK;
+        }
+    return no_such_name(s);
 }
 
 static lb_status factor(parser *s, int64_t *out) {
@@ -113,8 +132,8 @@ static lb_status sum(parser *s, int64_t *out) {
     }
 }
 
-lb_status lb_expr_eval(const char *text, const lb_sizes *sizes, const char *place, int64_t *out, lb_error *err) {
-    parser s = {text, text, place, sizes, 0, err};
+lb_status lb_expr_eval(const char *text, const lb_expr_var *vars, size_t count, const char *place, int64_t *out, lb_error *err) {
+    parser s = {text, text, place, vars, count, 0, err};
     LB_TRY(sum(&s, out));
     while (*s.p == ' ') s.p++;
     return *s.p ? bad(&s, "something stands behind the expression") : LB_OK;
