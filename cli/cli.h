@@ -189,6 +189,14 @@ int cli_blindness(int argc, char **argv);
 
 /** Rows of `lastbit blindness`; NULL, with the error printed, where they cannot be made. */
 struct json_t *cli_blindness_rows(void);
+int cli_calibrate(int argc, char **argv);
+int cli_shrink(int argc, char **argv);
+
+/** Which of names[] was said; the first of them where nothing was. errors LB_E_ARG, naming the nearest */
+lb_status cli_choose(const char *option, const char *said, const char *const *names, size_t count, size_t *out, lb_error *err);
+
+/** lastbit check CAPSULE: print the record and what the capsule says of its origin; returns the exit code. */
+int cli_check_capsule(const char *path, const lb_check_options *how, const cli_output *output, const char *line);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

@@ -34,6 +34,9 @@ static const cli_command commands[] = {
     {"causes", cli_causes, "list the faults that a failing check can name"},
     {"faults", cli_faults, "list the faults that --power injects"},
     {"blindness", cli_blindness, "which faults each rule catches, and which correct kernels it refuses"},
+    {"shrink", cli_shrink, "make a failing check small, and a file that reruns anywhere"},
+    {"causes", cli_causes, "list the faults that a failing check can name"},
+    {"calibrate", cli_calibrate, "what a tolerance has to be: drift of a unit or an order beside floor and weakest fault"},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };

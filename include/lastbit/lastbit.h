@@ -5,6 +5,7 @@
 
 #include "lastbit/backends.h"
 #include "lastbit/base.h"
+#include "lastbit/calibrate.h"
 #include "lastbit/capture.h"
 #include "lastbit/contracts.h"
 #include "lastbit/diagnose.h"
@@ -23,6 +24,7 @@
 #include "lastbit/run.h"
 #include "lastbit/scalar.h"
 #include "lastbit/schedule.h"
+#include "lastbit/shrink.h"
 #include "lastbit/units.h"
 
 #endif

@@ -57,6 +57,8 @@ typedef struct lb_check_options {
     bool power;                     /* see what the contract catches too (power.h) */
     const char *const *allow_blind; /* faults that it may miss */
     size_t allow_blind_count;
+    bool quick;   /* the verdict alone: a failure is not diagnosed */
+    void *output; /* not NULL: [m][n] of x.out, gets what a device wrote where it ran to its end */
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.

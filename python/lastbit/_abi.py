@@ -238,6 +238,64 @@ class lb_replay_order(IntEnum):
     PAIRWISE = 3
 
 
+class lb_k_order(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+class lb_k_divide(IntEnum):
+    CEIL = 0
+    EVEN = 1
+    DEALT = 2
+
+
+class lb_k_reduce(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+    TREE = 2
+    HALVES = 3
+    SLOTS = 4
+
+
+class lb_k_type(IntEnum):
+    F32 = 0
+    F16 = 1
+    BF16 = 2
+    OUT = 3
+
+
+class lb_k_ragged(IntEnum):
+    LAST = 0
+    FIRST = 1
+
+
+class lb_k_raster(IntEnum):
+    N = 0
+    M = 1
+
+
+class lb_c_place(IntEnum):
+    FIRST = 0
+    LAST = 1
+
+
+class lb_blend(IntEnum):
+    SEPARATE = 0
+    FMA_X = 1
+    FMA_C = 2
+
+
+class lb_activation(IntEnum):
+    NONE = 0
+    RELU = 1
+
+
+class lb_calibration_tail(IntEnum):
+    NORMAL = 0
+    WALK = 1
+    SEEN = 2
+
+
 class lb_capture_kind(IntEnum):
     DIRECTED = 0
     DOTS = 1
@@ -405,56 +463,16 @@ class lb_run_end(IntEnum):
     TIMED_OUT = 3
 
 
-class lb_k_order(IntEnum):
-    ASCENDING = 0
-    DESCENDING = 1
-
-
-class lb_k_divide(IntEnum):
-    CEIL = 0
-    EVEN = 1
-    DEALT = 2
-
-
-class lb_k_reduce(IntEnum):
-    ASCENDING = 0
-    DESCENDING = 1
-    TREE = 2
-    HALVES = 3
-    SLOTS = 4
-
-
-class lb_k_type(IntEnum):
-    F32 = 0
-    F16 = 1
-    BF16 = 2
-    OUT = 3
-
-
-class lb_k_ragged(IntEnum):
-    LAST = 0
-    FIRST = 1
-
-
-class lb_k_raster(IntEnum):
-    N = 0
-    M = 1
-
-
-class lb_c_place(IntEnum):
-    FIRST = 0
-    LAST = 1
-
-
-class lb_blend(IntEnum):
-    SEPARATE = 0
-    FMA_X = 1
-    FMA_C = 2
-
-
-class lb_activation(IntEnum):
+class lb_failure(IntEnum):
     NONE = 0
-    RELU = 1
+    VALUE = 1
+    CLASS = 2
+    UNWRITTEN = 3
+    GUARDS = 4
+    INPUTS = 5
+    FAILED = 6
+    CRASHED = 7
+    HUNG = 8
 
 
 class lb_error(Structure):
@@ -809,6 +827,213 @@ class lb_op_truth(Structure):
     ]
 
 
+class lb_gemm_options(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("threads", c_int),
+        ("workspace", c_void_p),
+    ]
+
+
+class lb_kernel_text(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("note", c_char_p),
+        ("usable", c_bool),
+    ]
+
+
+class lb_schedule(Structure):
+    _fields_ = [
+        ("order", c_int),
+        ("tile_k", c_uint),
+        ("split", c_uint),
+        ("stream_k", c_uint),
+        ("tile_m", c_uint),
+        ("tile_n", c_uint),
+        ("raster", c_int),
+        ("divide", c_int),
+        ("ragged", c_int),
+        ("promote", c_uint),
+        ("reduce", c_int),
+        ("partial", c_int),
+        ("sum", c_int),
+        ("c_place", c_int),
+        ("scaled", c_bool),
+        ("alpha", c_double),
+        ("beta", c_double),
+        ("blend", c_int),
+        ("activation", c_int),
+        ("out", POINTER(lb_format)),
+        ("saturate", c_bool),
+        ("bias", POINTER(lb_mat)),
+        ("batch", c_size_t),
+        ("a_step", c_ssize_t),
+        ("b_step", c_ssize_t),
+        ("c_step", c_ssize_t),
+        ("d_step", c_ssize_t),
+        ("bias_step", c_ssize_t),
+    ]
+
+
+class lb_schedule_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fit_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("base", POINTER(lb_schedule)),
+        ("max_found", c_size_t),
+        ("gemm", POINTER(lb_gemm_options)),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_fit_row(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("alike", c_size_t),
+        ("schedule", lb_schedule),
+        ("same", c_uint64),
+        ("compared", c_uint64),
+    ]
+
+
+class lb_fit(Structure):
+    _fields_ = [
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("found", POINTER(lb_fit_row)),
+        ("found_count", c_size_t),
+        ("found_total", c_size_t),
+        ("has_best", c_bool),
+        ("best", lb_fit_row),
+        ("tried", c_uint64),
+        ("elements", c_uint64),
+    ]
+
+
+class lb_sum_order(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("lanes", c_uint),
+        ("chunk", c_uint),
+        ("step", c_uint),
+        ("tree", c_bool),
+        ("fold", c_uint),
+        ("split", c_uint),
+        ("wide", c_bool),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_calibration_case(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("k", c_size_t * 4),
+        ("prefixes", c_size_t * 4),
+        ("seed", c_uint64),
+        ("activations_first", c_bool),
+        ("fp8_weights", c_bool),
+        ("against", c_char_p),
+        ("recorded", c_char_p),
+        ("source", c_char_p),
+    ]
+
+
+class lb_calibrate_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("schedule", POINTER(lb_schedule)),
+        ("order", c_char_p),
+        ("against", c_char_p),
+        ("case_name", c_char_p),
+        ("k", c_void_p),
+        ("k_count", c_size_t),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("seed", c_uint64),
+        ("has_seed", c_bool),
+        ("out", POINTER(lb_format)),
+        ("margin", c_double),
+        ("false_alarm", c_double),
+        ("elements", c_double),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_calibration_figures(Structure):
+    _fields_ = [
+        ("first_row", c_size_t),
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("row_rms", c_double),
+        ("floor", c_double),
+        ("old_floor", c_double),
+        ("drift_rms", c_double),
+        ("drift_max", c_double),
+        ("bias", c_double),
+        ("decided", c_uint64),
+        ("spread", c_double),
+        ("largest", c_double),
+        ("tail", c_int),
+        ("margin_needed", c_double),
+        ("max_ulp", c_double),
+        ("sign_flips", c_uint64),
+        ("over_ulp", c_uint64),
+        ("over_floor", c_uint64),
+        ("over_old", c_uint64),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("worst_ratio", c_double),
+        ("worst_row", c_size_t),
+        ("worst_col", c_size_t),
+        ("fault_ratio", c_double * 16),
+        ("weakest", c_size_t),
+    ]
+
+
+class lb_calibration_depth(Structure):
+    _fields_ = [
+        ("k", c_size_t),
+        ("blocks", POINTER(lb_calibration_figures)),
+        ("block_count", c_size_t),
+        ("rows", POINTER(lb_calibration_figures)),
+        ("seconds", c_double),
+    ]
+
+
+class lb_calibration(Structure):
+    _fields_ = [
+        ("what", c_char * 700),
+        ("against", c_char * 64),
+        ("named", POINTER(lb_calibration_case)),
+        ("in", POINTER(lb_format)),
+        ("out", POINTER(lb_format)),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("seed", c_uint64),
+        ("margin", c_double),
+        ("false_alarm", c_double),
+        ("elements", c_double),
+        ("truncates", c_bool),
+        ("depths", POINTER(lb_calibration_depth)),
+        ("depth_count", c_size_t),
+    ]
+
+
 class lb_capture_options(Structure):
     _fields_ = [
         ("device", c_int),
@@ -1153,22 +1378,6 @@ class lb_warp_options(Structure):
     ]
 
 
-class lb_gemm_options(Structure):
-    _fields_ = [
-        ("kernel", c_char_p),
-        ("threads", c_int),
-        ("workspace", c_void_p),
-    ]
-
-
-class lb_kernel_text(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("note", c_char_p),
-        ("usable", c_bool),
-    ]
-
-
 class lb_dtype(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -1417,6 +1626,8 @@ class lb_check_options(Structure):
         ("power", c_bool),
         ("allow_blind", c_void_p),
         ("allow_blind_count", c_size_t),
+        ("quick", c_bool),
+        ("output", c_void_p),
     ]
 
 
@@ -1453,81 +1664,38 @@ class lb_grade_files_options(Structure):
     ]
 
 
-class lb_schedule(Structure):
+class lb_shrink_options(Structure):
     _fields_ = [
-        ("order", c_int),
-        ("tile_k", c_uint),
-        ("split", c_uint),
-        ("stream_k", c_uint),
-        ("tile_m", c_uint),
-        ("tile_n", c_uint),
-        ("raster", c_int),
-        ("divide", c_int),
-        ("ragged", c_int),
-        ("promote", c_uint),
-        ("reduce", c_int),
-        ("partial", c_int),
-        ("sum", c_int),
-        ("c_place", c_int),
-        ("scaled", c_bool),
-        ("alpha", c_double),
-        ("beta", c_double),
-        ("blend", c_int),
-        ("activation", c_int),
-        ("out", POINTER(lb_format)),
-        ("saturate", c_bool),
-        ("bias", POINTER(lb_mat)),
-        ("batch", c_size_t),
-        ("a_step", c_ssize_t),
-        ("b_step", c_ssize_t),
-        ("c_step", c_ssize_t),
-        ("d_step", c_ssize_t),
-        ("bias_step", c_ssize_t),
-    ]
-
-
-class lb_schedule_named(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("text", c_char_p),
-        ("evidence", c_int),
-        ("source", c_char_p),
-        ("note", c_char_p),
-    ]
-
-
-class lb_fit_options(Structure):
-    _fields_ = [
-        ("unit", POINTER(lb_unit)),
-        ("base", POINTER(lb_schedule)),
-        ("max_found", c_size_t),
-        ("gemm", POINTER(lb_gemm_options)),
+        ("check", POINTER(lb_check_options)),
+        ("seconds", c_double),
+        ("runs", c_uint64),
         ("progress", c_void_p),
         ("progress_user", c_void_p),
     ]
 
 
-class lb_fit_row(Structure):
+class lb_shrunk(Structure):
     _fields_ = [
-        ("unit", lb_unit),
-        ("alike", c_size_t),
-        ("schedule", lb_schedule),
-        ("same", c_uint64),
-        ("compared", c_uint64),
+        ("check", lb_check_options),
+        ("record", POINTER(lb_record)),
+        ("failure", c_int),
+        ("from_m", c_size_t),
+        ("from_n", c_size_t),
+        ("from_k", c_size_t),
+        ("runs", c_uint64),
+        ("seconds", c_double),
+        ("out_of_budget", c_bool),
+        ("kept", c_char * 160),
+        ("observed", lb_mat),
+        ("memory", c_void_p * 8),
     ]
 
 
-class lb_fit(Structure):
+class lb_capsule_notes(Structure):
     _fields_ = [
-        ("verdict", c_int),
-        ("reason", c_char * 256),
-        ("found", POINTER(lb_fit_row)),
-        ("found_count", c_size_t),
-        ("found_total", c_size_t),
-        ("has_best", c_bool),
-        ("best", lb_fit_row),
-        ("tried", c_uint64),
-        ("elements", c_uint64),
+        ("contract", c_char_p),
+        ("command", c_char_p),
+        ("shrunk", c_char_p),
     ]
 
 
@@ -1634,6 +1802,30 @@ FUNCTIONS = {
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),
+    "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_workspace_close": (None, [c_void_p]),
+    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
+    "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
+    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
+    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
+    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
+    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
+    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
+    "lb_fit_close": (None, [POINTER(lb_fit)]),
+    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
+    "lb_sum_order_row": (POINTER(lb_sum_order), [c_size_t]),
+    "lb_sum_order_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_order_sum": (c_int, [POINTER(lb_sum_order), c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(lb_error)]),
+    "lb_calibration_case_row": (POINTER(lb_calibration_case), [c_size_t]),
+    "lb_calibration_fault_name": (c_char_p, [c_size_t]),
+    "lb_calibration_fault_what": (c_char_p, [c_size_t]),
+    "lb_calibration_tail_name": (c_char_p, [c_int]),
+    "lb_calibrate": (c_int, [POINTER(lb_calibrate_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_calibration_close": (None, [POINTER(lb_calibration)]),
+    "lb_calibration_to_json": (c_int, [POINTER(lb_calibration), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_capture_open": (c_int, [POINTER(c_void_p), POINTER(lb_capture_options), POINTER(lb_error)]),
     "lb_capture_close": (None, [c_void_p]),
     "lb_capture_device": (c_char_p, [c_void_p]),
@@ -1687,11 +1879,6 @@ FUNCTIONS = {
     "lb_fragment_gather": (c_int, [POINTER(lb_fragment), c_void_p, c_int, POINTER(lb_mat), POINTER(lb_error)]),
     "lb_fragment_scatter": (c_int, [POINTER(lb_fragment), c_int, POINTER(lb_mat), c_void_p, POINTER(lb_error)]),
     "lb_warp_mma": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_warp_options), POINTER(lb_error)]),
-    "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_workspace_close": (None, [c_void_p]),
-    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
-    "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
-    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
     "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),
     "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
     "lb_dtype_for": (POINTER(lb_dtype), [POINTER(lb_format), c_bool]),
@@ -1772,15 +1959,17 @@ FUNCTIONS = {
     "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
     "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
     "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
-    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
-    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
-    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
-    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
-    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
-    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
-    "lb_fit_close": (None, [POINTER(lb_fit)]),
-    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
+    "lb_failure_name": (c_char_p, [c_int]),
+    "lb_failure_of": (c_int, [POINTER(lb_record)]),
+    "lb_shrink": (c_int, [POINTER(lb_shrink_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_shrunk_close": (None, [POINTER(lb_shrunk)]),
+    "lb_shrunk_to_json": (c_int, [POINTER(lb_shrunk), c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_capsule_write": (c_int, [c_char_p, POINTER(lb_check_options), POINTER(lb_record), POINTER(lb_mat), POINTER(lb_capsule_notes), POINTER(lb_error)]),
+    "lb_capsule_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_capsule_close": (None, [c_void_p]),
+    "lb_capsule_check": (POINTER(lb_check_options), [c_void_p]),
+    "lb_capsule_text": (c_char_p, [c_void_p, c_char_p]),
+    "lb_capsule_judge": (c_int, [c_void_p, POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
 }
 
 

@@ -242,6 +242,66 @@ pub const LB_REPLAY_DEVICE: lb_replay_order = 2;
 pub const LB_REPLAY_PAIRWISE: lb_replay_order = 3;
 pub const LB_REPLAY_COUNT: lb_replay_order = 4;
 
+pub type lb_k_order = c_uint;
+pub const LB_K_ASCENDING: lb_k_order = 0;
+pub const LB_K_DESCENDING: lb_k_order = 1;
+pub const LB_K_ORDER_COUNT: lb_k_order = 2;
+
+pub type lb_k_divide = c_uint;
+pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
+pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
+pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
+pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
+
+pub type lb_k_reduce = c_uint;
+pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
+pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
+pub const LB_REDUCE_TREE: lb_k_reduce = 2;
+pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
+pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+
+pub type lb_k_type = c_uint;
+pub const LB_TYPE_F32: lb_k_type = 0;
+pub const LB_TYPE_F16: lb_k_type = 1;
+pub const LB_TYPE_BF16: lb_k_type = 2;
+pub const LB_TYPE_OUT: lb_k_type = 3;
+pub const LB_TYPE_COUNT: lb_k_type = 4;
+
+pub type lb_k_ragged = c_uint;
+pub const LB_RAGGED_LAST: lb_k_ragged = 0;
+pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
+pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
+
+pub type lb_k_raster = c_uint;
+pub const LB_RASTER_N: lb_k_raster = 0;
+pub const LB_RASTER_M: lb_k_raster = 1;
+pub const LB_RASTER_COUNT: lb_k_raster = 2;
+
+pub type lb_c_place = c_uint;
+pub const LB_C_FIRST: lb_c_place = 0;
+pub const LB_C_LAST: lb_c_place = 1;
+pub const LB_C_PLACE_COUNT: lb_c_place = 2;
+
+pub type lb_blend = c_uint;
+pub const LB_BLEND_SEPARATE: lb_blend = 0;
+pub const LB_BLEND_FMA_X: lb_blend = 1;
+pub const LB_BLEND_FMA_C: lb_blend = 2;
+pub const LB_BLEND_COUNT: lb_blend = 3;
+
+pub type lb_activation = c_uint;
+pub const LB_ACTIVATION_NONE: lb_activation = 0;
+pub const LB_ACTIVATION_RELU: lb_activation = 1;
+pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+pub const LB_CALIBRATION_FAULTS_MAX: c_uint = 16;
+
+pub type lb_calibration_tail = c_uint;
+pub const LB_TAIL_NORMAL: lb_calibration_tail = 0;
+pub const LB_TAIL_WALK: lb_calibration_tail = 1;
+pub const LB_TAIL_SEEN: lb_calibration_tail = 2;
+pub const LB_TAIL_COUNT: lb_calibration_tail = 3;
+
 pub type lb_capture_kind = c_uint;
 pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
 pub const LB_CAPTURE_DOTS: lb_capture_kind = 1;
@@ -432,62 +492,27 @@ pub const LB_RUN_FAILED: lb_run_end = 1;
 pub const LB_RUN_CRASHED: lb_run_end = 2;
 pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
 
-pub type lb_k_order = c_uint;
-pub const LB_K_ASCENDING: lb_k_order = 0;
-pub const LB_K_DESCENDING: lb_k_order = 1;
-pub const LB_K_ORDER_COUNT: lb_k_order = 2;
-
-pub type lb_k_divide = c_uint;
-pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
-pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
-pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
-pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
-
-pub type lb_k_reduce = c_uint;
-pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
-pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
-pub const LB_REDUCE_TREE: lb_k_reduce = 2;
-pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
-pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
-pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
-
-pub type lb_k_type = c_uint;
-pub const LB_TYPE_F32: lb_k_type = 0;
-pub const LB_TYPE_F16: lb_k_type = 1;
-pub const LB_TYPE_BF16: lb_k_type = 2;
-pub const LB_TYPE_OUT: lb_k_type = 3;
-pub const LB_TYPE_COUNT: lb_k_type = 4;
-
-pub type lb_k_ragged = c_uint;
-pub const LB_RAGGED_LAST: lb_k_ragged = 0;
-pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
-pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
-
-pub type lb_k_raster = c_uint;
-pub const LB_RASTER_N: lb_k_raster = 0;
-pub const LB_RASTER_M: lb_k_raster = 1;
-pub const LB_RASTER_COUNT: lb_k_raster = 2;
-
-pub type lb_c_place = c_uint;
-pub const LB_C_FIRST: lb_c_place = 0;
-pub const LB_C_LAST: lb_c_place = 1;
-pub const LB_C_PLACE_COUNT: lb_c_place = 2;
-
-pub type lb_blend = c_uint;
-pub const LB_BLEND_SEPARATE: lb_blend = 0;
-pub const LB_BLEND_FMA_X: lb_blend = 1;
-pub const LB_BLEND_FMA_C: lb_blend = 2;
-pub const LB_BLEND_COUNT: lb_blend = 3;
-
-pub type lb_activation = c_uint;
-pub const LB_ACTIVATION_NONE: lb_activation = 0;
-pub const LB_ACTIVATION_RELU: lb_activation = 1;
-pub const LB_ACTIVATION_COUNT: lb_activation = 2;
-pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+pub type lb_failure = c_uint;
+pub const LB_FAILURE_NONE: lb_failure = 0;
+pub const LB_FAILURE_VALUE: lb_failure = 1;
+pub const LB_FAILURE_CLASS: lb_failure = 2;
+pub const LB_FAILURE_UNWRITTEN: lb_failure = 3;
+pub const LB_FAILURE_GUARDS: lb_failure = 4;
+pub const LB_FAILURE_INPUTS: lb_failure = 5;
+pub const LB_FAILURE_FAILED: lb_failure = 6;
+pub const LB_FAILURE_CRASHED: lb_failure = 7;
+pub const LB_FAILURE_HUNG: lb_failure = 8;
+pub const LB_FAILURE_COUNT: lb_failure = 9;
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_device {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_workspace {
     _private: [u8; 0],
 }
 
@@ -500,12 +525,6 @@ pub struct lb_capture {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_grading {
-    _private: [u8; 0],
-}
-
-/// Opaque: only behind a pointer.
-#[repr(C)]
-pub struct lb_workspace {
     _private: [u8; 0],
 }
 
@@ -530,6 +549,12 @@ pub struct lb_reader {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_judge {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_capsule {
     _private: [u8; 0],
 }
 
@@ -887,6 +912,213 @@ pub struct lb_op_truth {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_gemm_options {
+    pub kernel: *const c_char,
+    pub threads: c_int,
+    pub workspace: *mut lb_workspace,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_kernel_text {
+    pub name: *const c_char,
+    pub note: *const c_char,
+    pub usable: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule {
+    pub order: lb_k_order,
+    pub tile_k: c_uint,
+    pub split: c_uint,
+    pub stream_k: c_uint,
+    pub tile_m: c_uint,
+    pub tile_n: c_uint,
+    pub raster: lb_k_raster,
+    pub divide: lb_k_divide,
+    pub ragged: lb_k_ragged,
+    pub promote: c_uint,
+    pub reduce: lb_k_reduce,
+    pub partial: lb_k_type,
+    pub sum: lb_k_type,
+    pub c_place: lb_c_place,
+    pub scaled: bool,
+    pub alpha: f64,
+    pub beta: f64,
+    pub blend: lb_blend,
+    pub activation: lb_activation,
+    pub out: *const lb_format,
+    pub saturate: bool,
+    pub bias: *const lb_mat,
+    pub batch: usize,
+    pub a_step: isize,
+    pub b_step: isize,
+    pub c_step: isize,
+    pub d_step: isize,
+    pub bias_step: isize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule_named {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_options {
+    pub unit: *const lb_unit,
+    pub base: *const lb_schedule,
+    pub max_found: usize,
+    pub gemm: *const lb_gemm_options,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_row {
+    pub unit: lb_unit,
+    pub alike: usize,
+    pub schedule: lb_schedule,
+    pub same: u64,
+    pub compared: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit {
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub found: *mut lb_fit_row,
+    pub found_count: usize,
+    pub found_total: usize,
+    pub has_best: bool,
+    pub best: lb_fit_row,
+    pub tried: u64,
+    pub elements: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sum_order {
+    pub name: *const c_char,
+    pub lanes: c_uint,
+    pub chunk: c_uint,
+    pub step: c_uint,
+    pub tree: bool,
+    pub fold: c_uint,
+    pub split: c_uint,
+    pub wide: bool,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_case {
+    pub name: *const c_char,
+    pub m: usize,
+    pub n: usize,
+    pub k: [usize; 4],
+    pub prefixes: [usize; 4],
+    pub seed: u64,
+    pub activations_first: bool,
+    pub fp8_weights: bool,
+    pub against: *const c_char,
+    pub recorded: *const c_char,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibrate_options {
+    pub unit: *const lb_unit,
+    pub schedule: *const lb_schedule,
+    pub order: *const c_char,
+    pub against: *const c_char,
+    pub case_name: *const c_char,
+    pub k: *const usize,
+    pub k_count: usize,
+    pub m: usize,
+    pub n: usize,
+    pub seed: u64,
+    pub has_seed: bool,
+    pub out: *const lb_format,
+    pub margin: f64,
+    pub false_alarm: f64,
+    pub elements: f64,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_figures {
+    pub first_row: usize,
+    pub rows: usize,
+    pub cols: usize,
+    pub row_rms: f64,
+    pub floor: f64,
+    pub old_floor: f64,
+    pub drift_rms: f64,
+    pub drift_max: f64,
+    pub bias: f64,
+    pub decided: u64,
+    pub spread: f64,
+    pub largest: f64,
+    pub tail: lb_calibration_tail,
+    pub margin_needed: f64,
+    pub max_ulp: f64,
+    pub sign_flips: u64,
+    pub over_ulp: u64,
+    pub over_floor: u64,
+    pub over_old: u64,
+    pub max_abs: f64,
+    pub rel_rms: f64,
+    pub worst_ratio: f64,
+    pub worst_row: usize,
+    pub worst_col: usize,
+    pub fault_ratio: [f64; LB_CALIBRATION_FAULTS_MAX as usize],
+    pub weakest: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_depth {
+    pub k: usize,
+    pub blocks: *mut lb_calibration_figures,
+    pub block_count: usize,
+    pub rows: *mut lb_calibration_figures,
+    pub seconds: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration {
+    pub what: [c_char; 700],
+    pub against: [c_char; 64],
+    pub named: *const lb_calibration_case,
+    pub r#in: *const lb_format,
+    pub out: *const lb_format,
+    pub m: usize,
+    pub n: usize,
+    pub seed: u64,
+    pub margin: f64,
+    pub false_alarm: f64,
+    pub elements: f64,
+    pub truncates: bool,
+    pub depths: *mut lb_calibration_depth,
+    pub depth_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_capture_options {
     pub device: c_int,
     pub folder: *const c_char,
@@ -1231,22 +1463,6 @@ pub struct lb_warp_options {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_gemm_options {
-    pub kernel: *const c_char,
-    pub threads: c_int,
-    pub workspace: *mut lb_workspace,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_kernel_text {
-    pub name: *const c_char,
-    pub note: *const c_char,
-    pub usable: bool,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct lb_dtype {
     pub name: *const c_char,
     pub safetensors: *const c_char,
@@ -1494,6 +1710,8 @@ pub struct lb_check_options {
     pub power: bool,
     pub allow_blind: *const *const c_char,
     pub allow_blind_count: usize,
+    pub quick: bool,
+    pub output: *mut c_void,
 }
 
 #[repr(C)]
@@ -1531,84 +1749,41 @@ pub struct lb_grade_files_options {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_schedule {
-    pub order: lb_k_order,
-    pub tile_k: c_uint,
-    pub split: c_uint,
-    pub stream_k: c_uint,
-    pub tile_m: c_uint,
-    pub tile_n: c_uint,
-    pub raster: lb_k_raster,
-    pub divide: lb_k_divide,
-    pub ragged: lb_k_ragged,
-    pub promote: c_uint,
-    pub reduce: lb_k_reduce,
-    pub partial: lb_k_type,
-    pub sum: lb_k_type,
-    pub c_place: lb_c_place,
-    pub scaled: bool,
-    pub alpha: f64,
-    pub beta: f64,
-    pub blend: lb_blend,
-    pub activation: lb_activation,
-    pub out: *const lb_format,
-    pub saturate: bool,
-    pub bias: *const lb_mat,
-    pub batch: usize,
-    pub a_step: isize,
-    pub b_step: isize,
-    pub c_step: isize,
-    pub d_step: isize,
-    pub bias_step: isize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_schedule_named {
-    pub name: *const c_char,
-    pub text: *const c_char,
-    pub evidence: lb_evidence,
-    pub source: *const c_char,
-    pub note: *const c_char,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_fit_options {
-    pub unit: *const lb_unit,
-    pub base: *const lb_schedule,
-    pub max_found: usize,
-    pub gemm: *const lb_gemm_options,
+pub struct lb_shrink_options {
+    pub check: *const lb_check_options,
+    pub seconds: f64,
+    pub runs: u64,
     pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
     pub progress_user: *mut c_void,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit_row {
-    pub unit: lb_unit,
-    pub alike: usize,
-    pub schedule: lb_schedule,
-    pub same: u64,
-    pub compared: u64,
+pub struct lb_shrunk {
+    pub check: lb_check_options,
+    pub record: *mut lb_record,
+    pub failure: lb_failure,
+    pub from_m: usize,
+    pub from_n: usize,
+    pub from_k: usize,
+    pub runs: u64,
+    pub seconds: f64,
+    pub out_of_budget: bool,
+    pub kept: [c_char; 160],
+    pub observed: lb_mat,
+    pub memory: [*mut c_void; 8],
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit {
-    pub verdict: lb_verdict,
-    pub reason: [c_char; 256],
-    pub found: *mut lb_fit_row,
-    pub found_count: usize,
-    pub found_total: usize,
-    pub has_best: bool,
-    pub best: lb_fit_row,
-    pub tried: u64,
-    pub elements: u64,
+pub struct lb_capsule_notes {
+    pub contract: *const c_char,
+    pub command: *const c_char,
+    pub shrunk: *const c_char,
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -1827,6 +2002,72 @@ extern "C" {
     pub fn lb_device_name(d: *const lb_device) -> *const c_char;
     pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
     pub fn lb_device_close(d: *mut lb_device);
+    pub fn lb_workspace_open(out: *mut *mut lb_workspace, err: *mut lb_error) -> lb_status;
+    pub fn lb_workspace_close(w: *mut lb_workspace);
+    pub fn lb_gemm(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_dot_batch(
+        u: *const lb_unit,
+        a: *const c_void,
+        b: *const c_void,
+        c: *const c_void,
+        d: *mut c_void,
+        count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_kernel_row(i: usize, out: *mut lb_kernel_text) -> bool;
+    pub fn lb_schedule_can(u: *const lb_unit) -> bool;
+    pub fn lb_gemm_scheduled(
+        u: *const lb_unit,
+        s: *const lb_schedule,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
+    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
+    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
+    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
+    pub fn lb_fit_schedule(
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        actual: *const lb_mat,
+        o: *const lb_fit_options,
+        out: *mut lb_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
+    pub fn lb_sum_order_row(i: usize) -> *const lb_sum_order;
+    pub fn lb_sum_order_find(name: *const c_char, out: *mut *const lb_sum_order, err: *mut lb_error) -> lb_status;
+    pub fn lb_order_sum(
+        order: *const lb_sum_order,
+        a: *const f32,
+        w: *const f32,
+        k: usize,
+        scale: *const f32,
+        scale_block: usize,
+        out: *mut f64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_calibration_case_row(i: usize) -> *const lb_calibration_case;
+    pub fn lb_calibration_fault_name(i: usize) -> *const c_char;
+    pub fn lb_calibration_fault_what(i: usize) -> *const c_char;
+    pub fn lb_calibration_tail_name(t: lb_calibration_tail) -> *const c_char;
+    pub fn lb_calibrate(o: *const lb_calibrate_options, out: *mut *mut lb_calibration, err: *mut lb_error) -> lb_status;
+    pub fn lb_calibration_close(c: *mut lb_calibration);
+    pub fn lb_calibration_to_json(c: *const lb_calibration, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_capture_open(out: *mut *mut lb_capture, options: *const lb_capture_options, err: *mut lb_error) -> lb_status;
     pub fn lb_capture_close(c: *mut lb_capture);
     pub fn lb_capture_device(c: *const lb_capture) -> *const c_char;
@@ -1970,27 +2211,6 @@ extern "C" {
         options: *const lb_warp_options,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_workspace_open(out: *mut *mut lb_workspace, err: *mut lb_error) -> lb_status;
-    pub fn lb_workspace_close(w: *mut lb_workspace);
-    pub fn lb_gemm(
-        u: *const lb_unit,
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        d: *mut lb_mat,
-        options: *const lb_gemm_options,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_dot_batch(
-        u: *const lb_unit,
-        a: *const c_void,
-        b: *const c_void,
-        c: *const c_void,
-        d: *mut c_void,
-        count: usize,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_kernel_row(i: usize, out: *mut lb_kernel_text) -> bool;
     pub fn lb_dtype_find(name: *const c_char) -> *const lb_dtype;
     pub fn lb_dtype_of_codes(f: *const lb_format) -> *const lb_dtype;
     pub fn lb_dtype_for(f: *const lb_format, npy: bool) -> *const lb_dtype;
@@ -2206,30 +2426,28 @@ extern "C" {
     pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
     pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
     pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_schedule_can(u: *const lb_unit) -> bool;
-    pub fn lb_gemm_scheduled(
-        u: *const lb_unit,
-        s: *const lb_schedule,
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        d: *mut lb_mat,
-        options: *const lb_gemm_options,
+    pub fn lb_failure_name(f: lb_failure) -> *const c_char;
+    pub fn lb_failure_of(r: *const lb_record) -> lb_failure;
+    pub fn lb_shrink(o: *const lb_shrink_options, out: *mut *mut lb_shrunk, err: *mut lb_error) -> lb_status;
+    pub fn lb_shrunk_close(s: *mut lb_shrunk);
+    pub fn lb_shrunk_to_json(s: *const lb_shrunk, capsule: *const c_char, out: *mut *mut c_char, err: *mut lb_error)
+        -> lb_status;
+    pub fn lb_capsule_write(
+        path: *const c_char,
+        check: *const lb_check_options,
+        record: *const lb_record,
+        observed: *const lb_mat,
+        notes: *const lb_capsule_notes,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
-    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
-    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
-    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
-    pub fn lb_fit_schedule(
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        actual: *const lb_mat,
-        o: *const lb_fit_options,
-        out: *mut lb_fit,
+    pub fn lb_capsule_open(out: *mut *mut lb_capsule, path: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_capsule_close(c: *mut lb_capsule);
+    pub fn lb_capsule_check(c: *const lb_capsule) -> *const lb_check_options;
+    pub fn lb_capsule_text(c: *const lb_capsule, key: *const c_char) -> *const c_char;
+    pub fn lb_capsule_judge(
+        c: *const lb_capsule,
+        how: *const lb_check_options,
+        out: *mut *mut lb_record,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_fit_close(f: *mut lb_fit);
-    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
 }
