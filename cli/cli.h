@@ -65,6 +65,8 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count);
 /** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
 lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
+/** Write JUnit alone; CLI_OK, or prints and returns the exit code. */
+int cli_junit(const char *path, lb_record *const *records, size_t count);
 
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
@@ -172,6 +174,8 @@ int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
+int cli_scalar(int argc, char **argv);
+int cli_eval(int argc, char **argv);
 int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);

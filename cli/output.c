@@ -58,6 +58,11 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count) 
     return code;
 }
 
+int cli_junit(const char *path, lb_record *const *records, size_t count) {
+    lb_error err;
+    return write_junit(path, records, count, &err) == LB_OK ? CLI_OK : cli_error(&err);
+}
+
 void cli_progress(void *user, const char *stage, double fraction) {
     (void)user;
     if (!isatty(STDERR_FILENO)) return;

@@ -128,7 +128,7 @@ lb_status lb_replay(const char *path, lb_record **out, lb_error *err);
 
 /* ---- lines of hex: gen | any program | judge ------------------------------------------------------------------------ */
 
-/** Line number `index` of suite "dot:UNIT" (a[0..k) b[0..k) c, space-separated hex) into text[size]; the same for the same seed.
+/** Line number `index` of suite "dot:UNIT" (a[0..k) b[0..k) c, space-separated hex) or "op:NAME" (input words of a scalar operation) into text[size]; the same for the same seed.
  *  errors LB_E_NAME, LB_E_ARG if size is too small (4096 always does) */
 lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *text, size_t size, lb_error *err);
 

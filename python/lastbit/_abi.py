@@ -420,6 +420,42 @@ class lb_axis(IntEnum):
     CHOSEN = 3
 
 
+class lb_word(IntEnum):
+    F64 = 0
+    F32 = 1
+    F16 = 2
+    BF16 = 3
+    F16X2 = 4
+    BF16X2 = 5
+    S8 = 6
+    U8 = 7
+    B8 = 8
+    S16 = 9
+    U16 = 10
+    B16 = 11
+    S32 = 12
+    U32 = 13
+    B32 = 14
+    S64 = 15
+    U64 = 16
+    B64 = 17
+
+
+class lb_scalar_class(IntEnum):
+    EXACT = 0
+    DOCUMENT = 1
+    SEQUENCE = 2
+    APPROXIMATE = 3
+    MATRIX = 4
+
+
+class lb_scalar_grade_of(IntEnum):
+    SAME = 0
+    ALLOWED = 1
+    WRONG = 2
+    UNJUDGED = 3
+
+
 class lb_run_end(IntEnum):
     DONE = 0
     FAILED = 1
@@ -1487,6 +1523,72 @@ class lb_sampler(Structure):
     ]
 
 
+class lb_scalar_op(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("ptx", c_char_p),
+        ("cls", c_int),
+        ("ins", c_int),
+        ("outs", c_int),
+        ("in", c_int * 10),
+        ("out", c_int * 4),
+        ("warp", c_bool),
+        ("target", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("bound", c_char_p),
+        ("max_ulp", c_double),
+        ("max_rel", c_double),
+        ("max_abs", c_double),
+        ("open", c_char_p),
+        ("index", c_uint),
+    ]
+
+
+class lb_operations_options(Structure):
+    _fields_ = [
+        ("recording", c_char_p),
+        ("part", c_char_p),
+        ("actual", c_char_p),
+        ("command", c_void_p),
+        ("on", c_char_p),
+        ("known", c_char_p),
+        ("approx", c_char_p),
+        ("timeout_seconds", c_double),
+        ("seed", c_uint64),
+        ("progress", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
+class lb_operations_row(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("output", c_int),
+        ("in", c_uint64 * 10),
+        ("got", c_uint64),
+        ("want", c_uint64),
+    ]
+
+
+class lb_operations_result(Structure):
+    _fields_ = [
+        ("op", POINTER(lb_scalar_op)),
+        ("name", c_char * 80),
+        ("verdict", c_int),
+        ("known", c_bool),
+        ("recorded", c_bool),
+        ("reason", c_char * 256),
+        ("total", c_uint64),
+        ("compared", c_uint64),
+        ("exact", c_uint64),
+        ("allowed", c_uint64),
+        ("differ", c_uint64),
+        ("rows", lb_operations_row * 3),
+        ("row_count", c_size_t),
+    ]
+
+
 class lb_run_report(Structure):
     _fields_ = [
         ("end", c_int),
@@ -2028,6 +2130,27 @@ FUNCTIONS = {
     "lb_net_report_close": (None, [POINTER(lb_net_report)]),
     "lb_net_chunks": (c_int, [c_void_p, c_void_p, POINTER(lb_net_input), c_size_t, POINTER(lb_net_parting), POINTER(lb_error)]),
     "lb_sample_token": (c_int, [POINTER(lb_sampler), c_void_p, c_size_t, c_uint64, c_void_p, POINTER(lb_error)]),
+    "lb_word_name": (c_char_p, [c_int]),
+    "lb_word_bits": (c_int, [c_int]),
+    "lb_word_parts": (c_int, [c_int]),
+    "lb_word_format": (POINTER(lb_format), [c_int]),
+    "lb_scalar_class_name": (c_char_p, [c_int]),
+    "lb_scalar_class_text": (c_char_p, [c_int]),
+    "lb_scalar_row": (POINTER(lb_scalar_op), [c_size_t]),
+    "lb_scalar_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_scalar_eval": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_warp": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_rows": (c_int, [POINTER(lb_scalar_op), c_size_t, c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_grade_name": (c_char_p, [c_int]),
+    "lb_scalar_grade": (c_int, [POINTER(lb_scalar_op), c_void_p, c_int, c_uint64, c_uint64]),
+    "lb_scalar_text": (None, [c_int, c_uint64, c_void_p, c_size_t]),
+    "lb_scalar_input": (c_uint64, [c_int, c_int, c_uint64, c_uint64]),
+    "lb_operations_replay": (c_int, [POINTER(lb_operations_options), POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_operations_record": (c_int, [POINTER(lb_operations_options), POINTER(lb_operations_result), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_operations_is_recording": (c_int, [c_char_p, c_void_p, POINTER(lb_error)]),
+    "lb_operations_request": (c_int, [c_char_p, c_char_p, c_uint64, POINTER(lb_error)]),
+    "lb_capture_operations": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(lb_capture_result), c_void_p, POINTER(lb_error)]),
+    "lb_operation_ptx": (c_int, [POINTER(lb_scalar_op), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
     "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
     "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
