@@ -21,5 +21,5 @@ static void leave(unsigned saved) {
 }
 
 const lb_tiles lb_tiles_avx512 = {enter,     leave,     pack_a,   pack_b,      pack_wide_a, pack_wide_b,
-                                  run_strip, run_pairs, run_wide, run_by_sign, run_dots16};
+                                  run_strip, run_pairs, run_wide, run_by_sign, run_dots16,  WIDE_X};
 #endif

@@ -17,4 +17,5 @@ static void leave(unsigned saved) {
     mode_leave_inline(saved);
 }
 
-const lb_tiles lb_tiles_portable = {enter, leave, pack_a, pack_b, pack_wide_a, pack_wide_b, run_strip, run_pairs, run_wide, NULL, NULL};
+const lb_tiles lb_tiles_portable = {enter,     leave,     pack_a,   pack_b, pack_wide_a, pack_wide_b,
+                                    run_strip, run_pairs, run_wide, NULL,   NULL,        WIDE_X};
