@@ -149,17 +149,21 @@ static void pack_wide_panel(const lb_job *job, lb_panel *panel, const uint32_t *
     job->tiles->wide_b(&job->p->b, codes, job->scaled ? w->b_scales : NULL, length, w->wide_b, w->wide_b_exp, panel->special);
 }
 
+static int wide_part(const lb_job *job, int left) {
+    const int most = lb_wide_part(job->p->k);
+    return left < most ? left : most;
+}
+
 /* In parts that stay in the first cache. */
 static void run_wide(const lb_job *job, lb_panel *panel, size_t k0, int length, size_t row0, size_t rows, const lb_scratch *w) {
     const lb_plan *p = job->p;
     const int zero = 1023 - job->tiles->wide_x, least = zero - 290, floor_field = p->floor_exp + zero; /* least: below every product */
-    const int part = lb_wide_part(p->k) < length ? lb_wide_part(p->k) : length;
-    for (int t0 = 0; t0 < length; t0 += part) {
-        const int here = length - t0 < part ? length - t0 : part;
+    for (int t0 = 0, here; t0 < length; t0 += here) {
+        here = wide_part(job, length - t0);
         pack_wide_panel(job, panel, w->codes + (ptrdiff_t)t0 * LB_NR, k0 + (size_t)t0, here, w);
         for (size_t r = 0; r < rows; r++) {
             if (w->x[r] != LB_X_WIDE) continue;
-            const size_t at = (row0 + r) * job->k_padded + k0 + (size_t)t0;
+            const size_t at = (k0 + (size_t)t0) * job->d.rows + (row0 + r) * (size_t)here;
             const bool ready = job->wide_packed;
             uint32_t special = 0;
             bool nan_scale = false;
@@ -254,9 +258,13 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
 static void pack_row_wide_only(const lb_job *job, size_t i, lb_line *line) {
     uint32_t special = 0;
     for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
-        const size_t at = i * job->k_padded + k0;
-        pack_wide_row(job, i, k0, chunk_length(job, k0), job->wide_packed + at, job->packed_exp + at, job->packed_neg + at, &special,
-                      &line->nan_scale);
+        const int length = chunk_length(job, k0);
+        for (int t0 = 0, here; t0 < length; t0 += here) {
+            here = wide_part(job, length - t0);
+            const size_t at = (k0 + (size_t)t0) * job->d.rows + i * (size_t)here;
+            pack_wide_row(job, i, k0 + (size_t)t0, here, job->wide_packed + at, job->packed_exp + at, job->packed_neg + at, &special,
+                          &line->nan_scale);
+        }
     }
     line->special = special != 0 || line->nan_scale;
 }

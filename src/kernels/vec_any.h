@@ -11,7 +11,7 @@
 #include <xmmintrin.h>
 #endif
 
-enum { LANES = 4, LANES64 = 2, WIDE_X = 300 };
+enum { LANES = 4, LANES64 = 2, WIDE_VECTORS = 4, WIDE_X = 300 };
 #define WIDE_BY_SIGN 0
 typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16)));

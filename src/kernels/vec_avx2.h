@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum { LANES = 8, LANES64 = 4, WIDE_X = 0 };
+enum { LANES = 8, LANES64 = 4, WIDE_VECTORS = 4, WIDE_X = 0 };
 #define WIDE_BY_SIGN 1
 typedef __m256 vf;
 typedef __m256i vi;

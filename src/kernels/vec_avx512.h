@@ -6,7 +6,7 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum { LANES = 16, LANES64 = 8, WIDE_X = 0 };
+enum { LANES = 16, LANES64 = 8, WIDE_VECTORS = 8, WIDE_X = 0 };
 #define WIDE_BY_SIGN 1
 typedef __m512 vf;
 typedef __m512i vi;

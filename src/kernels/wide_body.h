@@ -37,20 +37,23 @@ INLINE vi spread64(vi words, int g) {
     return i_and(up, exponent_mask64());
 }
 
-/* Largest exponent field of the products at positions from .. from + count, in 16-bit words; at least `start`. */
-INLINE vi wide_top(const lb_wide_strip *s, int from, int count, int column, int start) {
+/* Largest exponent fields of the products at positions from .. from + count, at least `start`, in place. */
+INLINE void wide_top(const lb_wide_strip *s, int from, int count, int column, int vectors, vi e[]) {
     const int16_t *b_exp = s->b_exp + (ptrdiff_t)from * LB_NR + column;
-    vi top = i_set(start * 0x10001);
-    for (int t = 0; t < count; t++) top = w_max(top, w_add(i_load(b_exp + t * LB_NR), i_set((int32_t)s->a_exp[from + t])));
-    return top;
+    vi top[WIDE_VECTORS / 4];
+    for (int h = 0; h < vectors / 4; h++) top[h] = i_set(s->start * 0x10001);
+    for (int t = 0; t < count; t++)
+        for (int h = 0; h < vectors / 4; h++)
+            top[h] = w_max(top[h], w_add(i_load(b_exp + t * LB_NR + h * 4 * LANES64), i_set((int32_t)s->a_exp[from + t])));
+    for (int g = 0; g < vectors; g++) e[g] = spread64(top[g / 4], g % 4);
 }
 
 /* sum[g] <- addend (if there is one) and the products at those positions, each cut toward zero in units of 2^(e[g] - F), as true values */
 #if WIDE_BY_SIGN
-INLINE void wide_sums(const lb_wide_strip *s, int from, int count, int column, const vi e[4], const vd *addend, vd sum[4]) {
+INLINE void wide_sums(const lb_wide_strip *s, int from, int count, int column, int vectors, const vi e[], const vd *addend, vd sum[]) {
     const double *b = s->b + (ptrdiff_t)from * 2 * LB_NR + column;
-    vd plus[4], minus[4];
-    for (int g = 0; g < 4; g++) {
+    vd plus[WIDE_VECTORS], minus[WIDE_VECTORS];
+    for (int g = 0; g < vectors; g++) {
         const vd base = q_double(q_add(e[g], q_set((int64_t)(52 - s->frac_bits) << 52)));
         plus[g] = minus[g] = base;
         if (!addend) continue;
@@ -61,28 +64,29 @@ INLINE void wide_sums(const lb_wide_strip *s, int from, int count, int column, c
     for (int t = from; t < from + count; t++, b += 2 * LB_NR) {
         const vd at = d_set(s->a[t]);
         const double *same = b + s->a_neg[t], *other = b + LB_NR - s->a_neg[t];
-        for (int g = 0; g < 4; g++) {
+        for (int g = 0; g < vectors; g++) {
             plus[g] = d_fma_rz(at, d_load(same + g * LANES64), plus[g]);
             minus[g] = d_fma_rz(at, d_load(other + g * LANES64), minus[g]);
         }
     }
-    for (int g = 0; g < 4; g++) sum[g] = d_sub(plus[g], minus[g]);
+    for (int g = 0; g < vectors; g++) sum[g] = d_sub(plus[g], minus[g]);
 }
 #else
-INLINE void wide_sums(const lb_wide_strip *s, int from, int count, int column, const vi e[4], const vd *addend, vd sum[4]) {
+INLINE void wide_sums(const lb_wide_strip *s, int from, int count, int column, int vectors, const vi e[], const vd *addend, vd sum[]) {
     const double *b = s->b + (ptrdiff_t)from * LB_NR + column;
-    vi kadd[4];
-    vsum units[4];
-    for (int g = 0; g < 4; g++) {
+    vi kadd[WIDE_VECTORS];
+    vsum units[WIDE_VECTORS];
+    for (int g = 0; g < vectors; g++) {
         kadd[g] = q_sub(q_set((int64_t)(s->frac_bits + 1023) << 52), e[g]);
         const vd scaled = addend ? d_mul(addend[g], d_set(power_of_two64(-WIDE_X))) : d_set(0);
         units[g] = sum_trunc(q_double(q_add(d_bits(scaled), kadd[g])));
     }
     for (int t = from; t < from + count; t++, b += LB_NR) {
         const vd at = d_set(s->a[t]);
-        for (int g = 0; g < 4; g++) units[g] = sum_add(units[g], q_double(q_add(d_bits(d_mul(at, d_load(b + g * LANES64))), kadd[g])));
+        for (int g = 0; g < vectors; g++)
+            units[g] = sum_add(units[g], q_double(q_add(d_bits(d_mul(at, d_load(b + g * LANES64))), kadd[g])));
     }
-    for (int g = 0; g < 4; g++) {
+    for (int g = 0; g < vectors; g++) {
         const vi back = q_sub(q_set((int64_t)(1023 + WIDE_X) << 52), kadd[g]);
         sum[g] = d_mul(sum_double(units[g]), q_double(back));
     }
@@ -101,34 +105,33 @@ INLINE vi field_of_c(vd c, vd least, bool zero_counts) {
 }
 
 /* c <- one truncated block. */
-INLINE void wide_block(const lb_wide_strip *s, int t0, int column, vd c[4], lb_finish finish) {
+INLINE void wide_block(const lb_wide_strip *s, int t0, int column, vd c[], int vectors, lb_finish finish) {
     const vd c_least = d_set(power_of_two64(finish == LB_FINISH_F16 ? -14 : -126));
-    const vi top = wide_top(s, t0, s->terms, column, s->start);
-    vi e[4];
-    vd sum[4];
-    for (int g = 0; g < 4; g++) e[g] = d_max(spread64(top, g), field_of_c(c[g], c_least, false));
-    wide_sums(s, t0, s->terms, column, e, c, sum);
-    for (int g = 0; g < 4; g++) c[g] = d_unless_inf(c[g], wide_round(sum[g], finish));
+    vi e[WIDE_VECTORS];
+    vd sum[WIDE_VECTORS];
+    wide_top(s, t0, s->terms, column, vectors, e);
+    for (int g = 0; g < vectors; g++) e[g] = d_max(e[g], field_of_c(c[g], c_least, false));
+    wide_sums(s, t0, s->terms, column, vectors, e, c, sum);
+    for (int g = 0; g < vectors; g++) c[g] = d_unless_inf(c[g], wide_round(sum[g], finish));
 }
 
 enum { LATE_SUM = 31, LATE_C = 24, LATE_KEPT = 25 }; /* docs/units.md, late_c */
 
 /* The sum of the products at those positions, and its exponent fields. */
-INLINE void late_sum(const lb_wide_strip *s, int from, int count, int column, vi e[4], vd sum[4]) {
-    const vi top = wide_top(s, from, count, column, s->start);
-    for (int g = 0; g < 4; g++) e[g] = spread64(top, g);
-    wide_sums(s, from, count, column, e, NULL, sum);
+INLINE void late_sum(const lb_wide_strip *s, int from, int count, int column, int vectors, vi e[], vd sum[]) {
+    wide_top(s, from, count, column, vectors, e);
+    wide_sums(s, from, count, column, vectors, e, NULL, sum);
 }
 
 /* c <- one block where c joins late. Fields are scaled ones; true ones lie WIDE_X above. */
-INLINE void late_block(const lb_wide_strip *s, int t0, int column, vd c[4], bool split) {
+INLINE void late_block(const lb_wide_strip *s, int t0, int column, vd c[], int vectors, bool split) {
     const vi up = q_set((int64_t)WIDE_X << 52);
     const vd c_least = d_set(power_of_two64(-126));
-    vi e[4], other_e[4];
-    vd sum[4], other[4];
-    late_sum(s, t0, split ? s->terms / 2 : s->terms, column, e, sum);
-    if (split) late_sum(s, t0 + s->terms / 2, s->terms / 2, column, other_e, other);
-    for (int g = 0; g < 4; g++) {
+    vi e[WIDE_VECTORS], other_e[WIDE_VECTORS];
+    vd sum[WIDE_VECTORS], other[WIDE_VECTORS];
+    late_sum(s, t0, split ? s->terms / 2 : s->terms, column, vectors, e, sum);
+    if (split) late_sum(s, t0 + s->terms / 2, s->terms / 2, column, vectors, other_e, other);
+    for (int g = 0; g < vectors; g++) {
         if (split) {
             e[g] = d_max(e[g], other_e[g]);
             const vi at = q_add(e[g], up);
@@ -141,17 +144,24 @@ INLINE void late_block(const lb_wide_strip *s, int t0, int column, vd c[4], bool
     }
 }
 
+INLINE void wide_columns(const lb_wide_strip *s, int column, int vectors, lb_finish finish) {
+    vd c[WIDE_VECTORS];
+    for (int g = 0; g < vectors; g++) c[g] = d_from_f(s->c + column + g * LANES64);
+    for (int i = 0; i < s->blocks; i++) {
+        if (finish == LB_FINISH_LATE || finish == LB_FINISH_LATE_SPLIT)
+            late_block(s, i * s->terms, column, c, vectors, finish == LB_FINISH_LATE_SPLIT);
+        else
+            wide_block(s, i * s->terms, column, c, vectors, finish);
+    }
+    for (int g = 0; g < vectors; g++) d_store_f(s->c + column + g * LANES64, c[g]);
+}
+
 INLINE void wide_strip(const lb_wide_strip *s, lb_finish finish) {
-    for (int column = 0; column < s->columns; column += 4 * LANES64) {
-        vd c[4];
-        for (int g = 0; g < 4; g++) c[g] = d_from_f(s->c + column + g * LANES64);
-        for (int i = 0; i < s->blocks; i++) {
-            if (finish == LB_FINISH_LATE || finish == LB_FINISH_LATE_SPLIT)
-                late_block(s, i * s->terms, column, c, finish == LB_FINISH_LATE_SPLIT);
-            else
-                wide_block(s, i * s->terms, column, c, finish);
-        }
-        for (int g = 0; g < 4; g++) d_store_f(s->c + column + g * LANES64, c[g]);
+    for (int column = 0; column < s->columns; column += WIDE_VECTORS * LANES64) {
+        if (s->columns - column <= 4 * LANES64)
+            wide_columns(s, column, 4, finish);
+        else
+            wide_columns(s, column, WIDE_VECTORS, finish);
     }
 }
 
