@@ -2,6 +2,7 @@
 /* The kernel table and the choice among its rows. */
 #include "kernels/kernels.h"
 
+#include "kernels/chains.h"
 #include "kernels/dots.h"
 #include "kernels/paranoid.h"
 
@@ -31,6 +32,10 @@ static lb_status on_tiles(const lb_kernel *k, const lb_product *x, const lb_gemm
     return lb_drive(k->tiles, k->wide, x, o, err);
 }
 
+static lb_status on_chains(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    return lb_chain_drive(k->chains, x, o, err);
+}
+
 static lb_status on_engine(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
     (void)k;
     (void)o;
@@ -41,6 +46,8 @@ static lb_status on_engine(const lb_kernel *k, const lb_product *x, const lb_gem
     { "f32_" #isa, note "; rows beyond its exponents as f64_" #isa, has_##isa, lb_plan_can, on_tiles, &lb_tiles_##isa, false, NULL }
 #define F64(isa, note)                                                                                                                     \
     { "f64_" #isa, note ": every finite operand", has_##isa, lb_plan_can_wide, on_tiles, &lb_tiles_##isa, true, NULL }
+#define CHAIN(isa, note)                                                                                                                   \
+    { "chain_" #isa, note ": what is no truncated block of floats", has_##isa, lb_chain_can, on_chains, NULL, false, &lb_chain_tiles_##isa }
 
 static const lb_kernel kernels[] = {
 #if defined(__x86_64__)
@@ -53,6 +60,11 @@ static const lb_kernel kernels[] = {
     F64(avx2, "4 lanes of AVX2"),
 #endif
     F64(portable, "C that compilers vectorise"),
+#if defined(__x86_64__)
+    CHAIN(avx512, "AVX-512"),
+    CHAIN(avx2, "AVX2"),
+#endif
+    CHAIN(portable, "C that compilers vectorise"),
     {"engine", "the integer engine: every unit, every machine", has_portable, any_unit, on_engine, NULL, false, NULL},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };

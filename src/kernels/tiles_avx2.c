@@ -7,6 +7,7 @@
 
 #include "kernels/fast_body.h"
 #include "kernels/by_sign.h"
+#include "kernels/floor_at.h"
 #include "kernels/wide_body.h"
 
 #include "kernels/pack_body.h"

@@ -5,6 +5,7 @@
 #include "kernels/vec_any.h"
 
 #include "kernels/fast_body.h"
+#include "kernels/floor_at.h"
 #include "kernels/wide_body.h"
 
 #include "kernels/pack_body.h"
