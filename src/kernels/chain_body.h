@@ -26,6 +26,11 @@ INLINE vd f32_odd(vd x) {
     return d_flush(d_inf_from_2_128(cut, x), d_set(0x1p-126));
 }
 
+/* The same of what has no more than 24 bits. */
+INLINE vd f32_ends(vd x) {
+    return d_flush(d_inf_from_2_128(x, x), d_set(0x1p-126));
+}
+
 /* To f32 after an f64 sum rounded to odd: results that are tiny after rounding as if exponents had no end are zeros of their sign. From
  * 2^-126 - 2^-151 on they are not. */
 INLINE vd f32_ftz(vd x) {
@@ -73,7 +78,7 @@ INLINE vd chain_block(const lb_chain_strip *s, int t, int column, int g, int ter
     case LB_CHAIN_EXACT: return exact_block(s, t, column, g, terms, c);
     case LB_CHAIN_PAIRWISE: return pairwise_block(s, t, column, g, terms, c);
     case LB_CHAIN_PAIR_ODD: {
-        const vd pair = odd_sum(f32_odd(chain_product(s, t, column, g)), f32_odd(chain_product(s, t + 1, column, g)));
+        const vd pair = odd_sum(f32_ends(chain_product(s, t, column, g)), f32_ends(chain_product(s, t + 1, column, g)));
         return f32_odd(odd_sum(c, f32_odd(pair)));
     }
     case LB_CHAIN_PAIR_FUSED: return d_near(d_add(c, d_near(odd_sum(chain_product(s, t, column, g), chain_product(s, t + 1, column, g)))));
