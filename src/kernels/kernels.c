@@ -5,6 +5,7 @@
 #include "kernels/chains.h"
 #include "kernels/dots.h"
 #include "kernels/paranoid.h"
+#include "kernels/sparse_drive.h"
 
 #include <string.h>
 
@@ -36,6 +37,11 @@ static lb_status on_chains(const lb_kernel *k, const lb_product *x, const lb_gem
     return lb_chain_drive(k->chains, x, o, err);
 }
 
+static lb_status on_dense(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    (void)k;
+    return lb_sparse_drive(x, o, err);
+}
+
 static lb_status on_engine(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
     (void)k;
     (void)o;
@@ -65,6 +71,7 @@ static const lb_kernel kernels[] = {
     CHAIN(avx2, "AVX2"),
 #endif
     CHAIN(portable, "C that compilers vectorise"),
+    {"sparse", "a compressed A spread out, on the fastest of the others", has_portable, lb_sparse_can, on_dense, NULL, false, NULL},
     {"engine", "the integer engine: every unit, every machine", has_portable, any_unit, on_engine, NULL, false, NULL},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };

@@ -132,25 +132,32 @@ static void pack_b(const lb_codes *f, const uint32_t *codes, int length, int lo,
     }
 }
 
+INLINE double d_magnitude(double x) {
+    return x < 0 ? -x : x;
+}
+
 /* Exact: |s| <= 127. */
 INLINE double scaled_by(double x, int s) {
     return x * power_of_two64(s);
 }
 
-static void pack_wide_a(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *a, uint32_t *a_exp,
-                        uint32_t *a_neg, uint32_t *special) {
+static void pack_wide_a(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *restrict a,
+                        uint32_t *restrict a_exp, uint32_t *restrict a_neg, uint32_t *special) {
     const reader r = reader_of(f, WIDE_X / 2);
+    int16_t scale[LB_KC] = {0};
+    uint32_t any = 0;
+    if (scales) memcpy(scale, scales, (size_t)length * sizeof *scale);
     for (int t = 0; t < length; t++) {
         const element e = read_element(&r, codes[t]);
-        const int scale = scales ? scales[t] : 0;
-        a[t] = scaled_by(read_double(&r, codes[t]), scale);
-        a_exp[t] = exponent_word(e, scale - r.bias) * 0x10001u;
-        *special |= e.special;
+        a_exp[t] = exponent_word(e, scale[t] - r.bias) * 0x10001u;
+        any |= e.special;
     }
-    for (int t = 0; WIDE_BY_SIGN && t < length; t++) {
-        a_neg[t] = a[t] < 0 ? LB_NR : 0;
-        a[t] = a[t] < 0 ? -a[t] : a[t];
+    for (int t = 0; t < length; t++) {
+        const double x = scaled_by(read_double(&r, codes[t]), scale[t]);
+        a[t] = WIDE_BY_SIGN ? d_magnitude(x) : x;
+        if (WIDE_BY_SIGN) a_neg[t] = x < 0 ? LB_NR : 0;
     }
+    *special |= any;
 }
 
 static void pack_wide_b(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *b, int16_t *b_exp,

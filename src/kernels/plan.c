@@ -47,8 +47,14 @@ static bool can_late_or_scaled(const lb_unit *u) {
     return u->k <= LB_KC && u->terms <= 64 && u->frac_bits <= 25 && u->floor_exp <= 100;
 }
 
+static bool can_truncated(const lb_unit *u) {
+    lb_engine g;
+    return u->path == LB_PATH_TRUNCATED && lb_unit_is_plain(u) && lb_engine_of(u, &g, NULL) == LB_OK && readable(lb_format_row(u->a)) &&
+           readable(lb_format_row(u->b)) && u->k <= LB_KC && u->frac_bits <= 25 && u->floor_exp <= 100;
+}
+
 bool lb_plan_can_wide(const lb_unit *u) {
-    return (lb_plan_can(u) && u->path == LB_PATH_TRUNCATED) || can_late_or_scaled(u);
+    return can_truncated(u) || can_late_or_scaled(u);
 }
 
 static lb_codes codes_of(const lb_format *f) {
