@@ -49,6 +49,23 @@ static bool chosen(const lb_unit *u) {
     return !part || strstr(u->name, part);
 }
 
+/* No unit that runs is left to the engine. */
+static void every_unit_that_runs_has_a_kernel(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        lb_kernel_text kernel;
+        lb_error err;
+        bool any = !runs(u);
+        product_case p = case_new(u, CASE_NORMAL, SEED, 1, 1, runs(u) ? u->k : 0, 0);
+        const lb_unit_operands with = case_with(&p);
+        for (size_t i = 0; !any && lb_kernel_row(i, &kernel) && strcmp(kernel.name, "engine") != 0; i++)
+            any = lb_gemm_with(u, &p.a, &p.b, NULL, &with, &p.c, &(lb_gemm_options){.kernel = kernel.name}, &err) == LB_OK;
+        if (!any) fail_msg("%s: the engine alone", u->name);
+        case_free(&p);
+    }
+}
+
 static void expect_same(const lb_unit *u, const char *kernel, const char *what, uint64_t seed, const lb_mat *got, const lb_mat *want) {
     for (size_t i = 0; i < want->rows; i++)
         for (size_t j = 0; j < want->cols; j++) {
@@ -367,6 +384,7 @@ int main(void) {
         if (!kernel.usable) printf("SKIP %s: this CPU cannot run it\n", kernel.name);
     if (getenv("LB_ONLY")) cmocka_set_test_filter(getenv("LB_ONLY"));
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_unit_that_runs_has_a_kernel),
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
         cmocka_unit_test(small_products_are_as_others),
