@@ -29,6 +29,8 @@ typedef struct row {
     const char *path;
     size_t size, reps;
     double gmac_s, sgemm_gmac_s, engine_gmac_s; /* NAN where not measured */
+    double cpu_ratio;                           /* processor time of sgemm over ours */
+    double scaling, sgemm_scaling;              /* over one thread, in the same repetitions */
 } row;
 
 /* ---- operands and paths ------------------------------------------------------------------------------------------------------ */
@@ -120,40 +122,75 @@ static double rate(double *seconds, size_t count, size_t n) {
     return 1e-9 * (double)n * (double)n * (double)n / median(seconds, count);
 }
 
-static lb_status once(const lb_unit *u, operands *o, const char *kernel, int threads, double *seconds, lb_error *err) {
+static lb_status once(const lb_unit *u, operands *o, const char *kernel, int threads, bench_time *time, lb_error *err) {
     const lb_gemm_options options = {.kernel = kernel, .threads = threads};
-    const double start = bench_seconds();
+    const double start = bench_seconds(), cpu = bench_cpu_seconds();
     const lb_status s = lb_gemm_with(u, &o->a, &o->b, NULL, &o->with, &o->d, &options, err);
-    *seconds = bench_seconds() - start;
+    *time = (bench_time){bench_seconds() - start, bench_cpu_seconds() - cpu};
     return s;
+}
+
+/* Times of the repetitions, apart by what was timed. */
+enum { OURS, SGEMM, ENGINE, OURS_ONE, SGEMM_ONE, TIMED };
+typedef struct times {
+    double wall[TIMED][MAX_REPS], cpu[TIMED][MAX_REPS];
+} times;
+
+static void keep(times *t, int what, size_t rep, bench_time x) {
+    t->wall[what][rep] = x.wall;
+    t->cpu[what][rep] = x.cpu;
+}
+
+/* One repetition: each in turn, and with more than one thread the same on one. */
+static lb_status repeat(const row *r, const bench_args *a, bench_blas *blas, operands *large, operands *little, times *t, lb_error *err) {
+    const int threads = (int)a->threads;
+    bench_time x = {0, 0};
+    lb_status s = once(r->u, large, r->path, threads, &x, err);
+    keep(t, OURS, r->reps, x);
+    if (s == LB_OK && blas->gemm) keep(t, SGEMM, r->reps, bench_sgemm(blas, (size_t)a->size, threads));
+    if (s == LB_OK) s = once(r->u, little, "engine", threads, &x, err);
+    keep(t, ENGINE, r->reps, x);
+    if (s != LB_OK || threads == 1) return s;
+    s = once(r->u, large, r->path, 1, &x, err);
+    keep(t, OURS_ONE, r->reps, x);
+    if (blas->gemm) keep(t, SGEMM_ONE, r->reps, bench_sgemm(blas, (size_t)a->size, 1));
+    return s;
+}
+
+static double cube(size_t n) {
+    return (double)n * (double)n * (double)n;
 }
 
 /* Ours, sgemm and the engine in turn, until there are enough repetitions or the time of this row is up. */
 static lb_status measure(row *r, const bench_args *a, bench_blas *blas, lb_error *err) {
     const bool engine_path = strcmp(r->path, "engine") == 0;
     const size_t n = engine_path && a->size > ENGINE_SIZE ? ENGINE_SIZE : (size_t)a->size, small = n < ENGINE_SIZE ? n : ENGINE_SIZE;
-    const int threads = (int)a->threads;
-    double ours[MAX_REPS], sgemm[MAX_REPS], engine[MAX_REPS];
     operands large = {0}, little = {0};
-    lb_status s = open_operands(&large, r->u, n, err);
+    bench_time warm;
+    times *t = calloc(1, sizeof *t);
+    lb_status s = t ? open_operands(&large, r->u, n, err) : lb_fail(err, LB_E_MEMORY, "bench", "no memory for times");
     if (s == LB_OK) s = open_operands(&little, r->u, small, err);
     for (int i = 0; s == LB_OK && a->wide && i < 2; i++) widen_exponents(i ? &large.b : &large.a, 3 + (uint32_t)i);
-    if (s == LB_OK) s = once(r->u, &large, r->path, threads, &ours[0], err); /* warm: pages, caches, clocks */
-    if (s == LB_OK && blas->gemm) bench_sgemm(blas, (size_t)a->size);
+    if (s == LB_OK) s = once(r->u, &large, r->path, (int)a->threads, &warm, err); /* pages, caches, clocks */
+    if (s == LB_OK && blas->gemm) bench_sgemm(blas, (size_t)a->size, (int)a->threads);
     r->size = n;
     const double start = bench_seconds();
-    for (r->reps = 0; s == LB_OK && r->reps < a->reps && (r->reps == 0 || bench_seconds() - start < a->row_seconds); r->reps++) {
-        s = once(r->u, &large, r->path, threads, &ours[r->reps], err);
-        if (s == LB_OK && blas->gemm) sgemm[r->reps] = bench_sgemm(blas, (size_t)a->size);
-        if (s == LB_OK) s = once(r->u, &little, "engine", threads, &engine[r->reps], err);
-    }
+    for (r->reps = 0; s == LB_OK && r->reps < a->reps && (r->reps == 0 || bench_seconds() - start < a->row_seconds); r->reps++)
+        s = repeat(r, a, blas, &large, &little, t, err);
     close_operands(&large);
     close_operands(&little);
-    if (s != LB_OK) return s;
-    r->gmac_s = rate(ours, r->reps, n);
-    r->engine_gmac_s = rate(engine, r->reps, small);
-    r->sgemm_gmac_s = blas->gemm ? rate(sgemm, r->reps, (size_t)a->size) : NAN;
-    return LB_OK;
+    if (s == LB_OK) {
+        r->gmac_s = rate(t->wall[OURS], r->reps, n);
+        r->engine_gmac_s = rate(t->wall[ENGINE], r->reps, small);
+        r->sgemm_gmac_s = blas->gemm ? rate(t->wall[SGEMM], r->reps, (size_t)a->size) : NAN;
+        r->cpu_ratio =
+            blas->gemm ? median(t->cpu[SGEMM], r->reps) / cube((size_t)a->size) / (median(t->cpu[OURS], r->reps) / cube(n)) : NAN;
+        const bool more = a->threads > 1;
+        r->scaling = more ? median(t->wall[OURS_ONE], r->reps) / median(t->wall[OURS], r->reps) : NAN;
+        r->sgemm_scaling = more && blas->gemm ? median(t->wall[SGEMM_ONE], r->reps) / median(t->wall[SGEMM], r->reps) : NAN;
+    }
+    free(t);
+    return s;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------------------------- */
@@ -194,6 +231,9 @@ static json_t *row_json(const row *r, const lb_unit *u) {
     json_object_set_new(o, "gmac_s", number(r->gmac_s));
     json_object_set_new(o, "sgemm_gmac_s", number(r->sgemm_gmac_s));
     json_object_set_new(o, "speed_vs_sgemm", number(r->gmac_s / r->sgemm_gmac_s));
+    json_object_set_new(o, "speed_vs_sgemm_cpu", number(r->cpu_ratio));
+    if (!isnan(r->scaling)) json_object_set_new(o, "scaling", number(r->scaling));
+    if (!isnan(r->sgemm_scaling)) json_object_set_new(o, "sgemm_scaling", number(r->sgemm_scaling));
     json_object_set_new(o, "engine_gmac_s", number(r->engine_gmac_s));
     json_object_set_new(o, "speed_vs_engine", number(r->gmac_s / r->engine_gmac_s));
     json_object_set_new(o, "size", json_integer((json_int_t)r->size));
@@ -205,10 +245,12 @@ static json_t *row_json(const row *r, const lb_unit *u) {
 static void print_row(const row *r, size_t same) {
     printf("%-40s %-14s %9.4g", r->u->name, r->path, r->gmac_s);
     if (isnan(r->sgemm_gmac_s))
-        printf("         -      -");
+        printf("         -      -      -");
     else
-        printf(" %9.4g %6.3f", r->sgemm_gmac_s, r->gmac_s / r->sgemm_gmac_s);
+        printf(" %9.4g %6.3f %6.3f", r->sgemm_gmac_s, r->gmac_s / r->sgemm_gmac_s, r->cpu_ratio);
     printf(" %9.4g %7.1f  %4zu %4zu", r->engine_gmac_s, r->gmac_s / r->engine_gmac_s, r->size, r->reps);
+    if (!isnan(r->scaling)) printf("  scaling %.2f", r->scaling);
+    if (!isnan(r->sgemm_scaling)) printf(", sgemm's %.2f", r->sgemm_scaling);
     if (same) printf("  and %zu unit%s of the same arithmetic", same, same == 1 ? "" : "s");
     puts("");
     fflush(stdout);
@@ -222,7 +264,8 @@ static void print_head(const bench_args *a, const bench_blas *blas) {
                blas->taken_for, blas->taken_for[0] ? ")" : "", blas->config);
     else
         printf("sgemm: none: %s\n", blas->why_not);
-    printf("%-40s %-14s %9s %9s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "engine", "ratio", "size", "reps");
+    printf("%-40s %-14s %9s %9s %6s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "cpu", "engine", "ratio", "size",
+           "reps");
 }
 
 static json_t *against_json(const bench_rival *r) {
