@@ -102,7 +102,8 @@ def build(copy, entries):
         words = [w for i, w in enumerate(words) if w not in ("-MD",) and words[i - 1] not in ("-MT", "-MF") and w not in ("-MT", "-MF")]
         words = [str(copy / "src/kernels" / source.name) if w == str(source) else w for w in words]
         words[words.index("-o") + 1] = str(out)
-        words.insert(words.index("-o"), f"-I{copy / 'src'}")
+        first = next(i for i, w in enumerate(words) if w.startswith("-"))  # before the tree's own, behind ccache and the compiler
+        words.insert(first, f"-I{copy / 'src'}")
         objects.append((words, out))
     for running in [subprocess.Popen(words, cwd=BUILD) for words, _ in objects]:
         if running.wait() != 0:
