@@ -52,7 +52,7 @@ MUTANTS = [
     ("wide_body.h", "field_of_c(c[g], c_least, true)", "field_of_c(c[g], c_least, false)", "late c: a zero c has no exponent", "gfx942/mfma.m16n16k16"),
     ("plan.c", "block + t % 2 * (terms / 2) + t / 2", "block + t", "late c: the even and the odd products", "gfx942/mfma.m16n16k32"),
     ("unit_of_work.c", "panel->range.hi > 126", "panel->range.hi > 127", "late c: a product of 2^128", "gfx942/mfma.m16n16k16.f32.bf16"),
-    ("unit_of_work.c", "*nan = *nan || code == 255;", "", "a scale that is NaN", "mxf8f6f4"),
+    ("unit_of_work.c", "*nan = *nan || code == 255;", "*nan = *nan && code == 255;", "a scale that is NaN", "mxf8f6f4"),
     ("specials.c", "if (job->rows[i].nan_scale)", "if (0)", "a NaN scale of A", "mxf8f6f4"),
     ("floor_at.h", "INT64_C(1) << 51", "0", "floors of negative numbers", "gfx942/mfma.m16n16k16"),
     ("vec_avx2.h", "q_add(d_bits(x), odd)", "q_add(d_bits(x), q_set(0))", "AVX2: ties to even", "gfx942/mfma.m16n16k16"),
