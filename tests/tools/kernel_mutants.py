@@ -68,7 +68,7 @@ MUTANTS = [
     ("chain_ints.h", "d_copysign(floor_at(d_abs(x), e, frac), x)", "floor_at(x, e, frac)", "fp4: floors for cuts", "mxf4"),
     ("chain_ints.h", "d_where_any(s->ga.live[first + i], s->gb.live + at, power)", "power", "fp4: groups of zeros count", "mxf4"),
     ("chain_pack.c", "1 - 2 * (int32_t)bit", "1 - (int32_t)bit", "xor as and", "xor"),
-    ("chain_pack.c", "pair = j->a_nan[i] > b_nan ? j->a_nan[i] : b_nan", "pair = j->a_nan[i]", "VDPBF16PS: a NaN of B", "x86/vdpbf16ps"),
+    ("chain_pack.c", "pair = j->a_nan[i] > b_nan ? j->a_nan[i] : b_nan", "pair = b_nan < 0 ? j->a_nan[i] : j->a_nan[i]", "VDPBF16PS: a NaN of B", "x86/vdpbf16ps"),
     ("chain_pack.c", "(p0 + i) ^ (size_t)j->odd_first", "(p0 + i)", "VDPBF16PS: odd ones first", "x86/vdpbf16ps"),
     ("sparse_drive.c", "dense.terms = 2 * u->terms;", "dense.terms = u->terms;", "sparse: blocks of half the length", ".sp"),
     ("sparse_drive.c", "if (lb_code_class(b->format, lb_mat_code(b, k, j)) >= LB_INF)", "if (0)", "sparse: an Inf of B that A does not keep", ".sp"),
