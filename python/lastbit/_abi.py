@@ -2007,6 +2007,7 @@ FUNCTIONS = {
     "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
     "lb_workspace_close": (None, [c_void_p]),
     "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_gemm_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
     "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
     "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
     "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),

@@ -2257,6 +2257,16 @@ extern "C" {
         options: *const lb_gemm_options,
         err: *mut lb_error,
     ) -> lb_status;
+    pub fn lb_gemm_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_dot_batch(
         u: *const lb_unit,
         a: *const c_void,
