@@ -27,16 +27,6 @@ lb_status cli_write_junit(const char *path, lb_record *const *records, size_t co
     return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "cannot be written");
 }
 
-int cli_emit_junit(const cli_output *output, lb_record *const *records, size_t count) {
-    lb_error err;
-    lb_verdict *verdicts = malloc((count + 1) * sizeof *verdicts);
-    if (!verdicts) return cli_usage_error("report", "no memory");
-    for (size_t i = 0; i < count; i++) verdicts[i] = records[i]->verdict;
-    const int code = cli_write_junit(output->junit, records, count, &err) == LB_OK ? lb_records_exit(verdicts, count) : cli_error(&err);
-    free(verdicts);
-    return code;
-}
-
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count) {
     lb_error err;
     lb_verdict *verdicts = malloc((count + 1) * sizeof *verdicts);
@@ -60,7 +50,7 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count) 
 
 int cli_junit(const char *path, lb_record *const *records, size_t count) {
     lb_error err;
-    return write_junit(path, records, count, &err) == LB_OK ? CLI_OK : cli_error(&err);
+    return cli_write_junit(path, records, count, &err) == LB_OK ? CLI_OK : cli_error(&err);
 }
 
 void cli_progress(void *user, const char *stage, double fraction) {

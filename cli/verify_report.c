@@ -160,9 +160,6 @@ int verify_emit(const verify_args *a, const lb_net *n, lb_record *const *records
             print_report(a, reports[i]);
         }
     }
-    if (a->output.junit) {
-        const cli_output junit = {.brief = true, .junit = a->output.junit};
-        return cli_emit_junit(&junit, records, count);
-    }
+    if (a->output.junit && cli_junit(a->output.junit, records, count) != CLI_OK) return CLI_USAGE;
     return lb_records_exit(verdicts, count);
 }
