@@ -16,6 +16,14 @@ typedef struct op_result {
     bool inputs_changed;
 } op_result;
 
+/* Whether the element format of a case changes anything of an operator. */
+static inline bool op_uses_t(const lb_op *op) {
+    bool uses = false;
+    for (unsigned i = 0; i < op->in_count; i++) uses = uses || strcmp(op->in[i].format, "T") == 0;
+    for (unsigned i = 0; i < op->out_count; i++) uses = uses || strcmp(op->out[i].format, "T") == 0;
+    return uses;
+}
+
 static inline void op_poison(lb_op_case *x) {
     for (unsigned o = 0; o < x->op->out_count; o++) {
         const lb_format *f = x->out[o].format;

@@ -124,6 +124,9 @@ static void a_kernel_that_misbehaves_leaves_marks(void **state) {
         {__LINE__, RIGHT "    if (i == 0) y[rows * d] = 1;\n}\n", 0, 0, 4, false},
         {__LINE__, RIGHT "    if (i < 2) g[i - 2] = 1;\n}\n", 0, 0, 8, false},
         {__LINE__, RIGHT "    if (i == 5) u[i] = 7;\n}\n", 0, 0, 0, true},
+        {__LINE__, RIGHT "    if (i == 9) y[i] += 0.0f * g[rows * d];\n}\n", 1, 0, 0,
+         false}, /* a tail that is read, and masked by a zero */
+        {__LINE__, RIGHT "    if (i == 9) y[i] += 0.0f * u[-1];\n}\n", 1, 0, 0, false},
         {__LINE__, SIGNATURE "}\n", 768, 768, 0, false},
         {__LINE__, SIGNATURE INDEX "    if (i != 40) y[i] = g[i] / (1.0f + exp(-g[i])) * u[i];\n}\n", 1, 1, 0, false},
         {__LINE__, SIGNATURE INDEX "    y[i] = g[i] / (1.0f + exp(-g[i]));\n}\n", 768, 0, 0, false},

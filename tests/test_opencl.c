@@ -33,11 +33,11 @@ static void each_operator_has_a_launch_and_is_run_at_some_size(void **state) {
 
 static void each_operator_is_within_its_limits_at_every_size_and_format(void **state) {
     lb_device *d = open_device();
-    size_t compared = 0, failures = 0;
+    size_t compared = 0, failures = 0, cases = 0;
     const bool tell = getenv("LB_TELL") != NULL;
     (void)state;
     for (size_t s = 0; s < OP_SHAPE_COUNT; s++)
-        for (size_t f = 0; f < 3; f++) {
+        for (size_t f = 0; f < (op_uses_t(lb_op_find(op_shapes[s].op)) ? 3 : 1); f++, cases++) {
             lb_op_case *x = op_open(op_shapes[s].op, op_shapes[s].sizes, formats[f]);
             char text[LB_OP_TEXT];
             op_result r;
@@ -53,7 +53,7 @@ static void each_operator_is_within_its_limits_at_every_size_and_format(void **s
             lb_op_case_close(x);
         }
     lb_device_close(d);
-    if (failures) fail_msg("%zu of %d cases", failures, OP_SHAPE_COUNT * 3);
+    if (failures) fail_msg("%zu of %zu cases", failures, cases);
     assert_true(compared > 100000);
 }
 

@@ -19,6 +19,15 @@ static lb_device *open_device(const char *on) {
     return NULL;
 }
 
+/* Sizes of real models, at which a slow algorithm or a poor function shows. */
+static const op_shape large[] = {
+    {"top_p", "rows=1 vocab=50257 p=0.9 magnitude=8"},    {"cross_entropy", "rows=1 vocab=32000 magnitude=12"},
+    {"cross_entropy", "rows=40 vocab=5 magnitude=30"},    {"softmax", "rows=1 d=32000 magnitude=50"},
+    {"rope", "rows=300 d=128 rotary=128 theta=500000.0"}, {"attention", "m=1 seq=2000 d=128 causal=1 q_offset=1999 magnitude=3"},
+};
+
+enum { LARGE_COUNT = sizeof large / sizeof large[0] };
+
 static void each_operator_is_within_its_limits_at_every_size_and_format(void **state) {
     lb_device *d = open_device("vulkan");
     size_t compared = 0, failures = 0;
@@ -27,9 +36,10 @@ static void each_operator_is_within_its_limits_at_every_size_and_format(void **s
     const bool lavapipe = strstr(lb_device_detail(d), "llvmpipe") != NULL;
     const lb_function_class functions = lavapipe ? LB_FUNCTIONS_IEEE : LB_FUNCTIONS_VULKAN;
     print_message("%s\n", lb_device_detail(d));
-    for (size_t s = 0; s < OP_SHAPE_COUNT; s++)
+    for (size_t s = 0; s < OP_SHAPE_COUNT + LARGE_COUNT; s++)
         for (size_t f = 0; f < 3; f++) {
-            lb_op_case *x = op_open(op_shapes[s].op, op_shapes[s].sizes, formats[f]);
+            const op_shape *shape = s < OP_SHAPE_COUNT ? &op_shapes[s] : &large[s - OP_SHAPE_COUNT];
+            lb_op_case *x = op_open(shape->op, shape->sizes, formats[f]);
             char text[LB_OP_TEXT];
             op_result r;
             lb_error err = {0};
@@ -44,7 +54,7 @@ static void each_operator_is_within_its_limits_at_every_size_and_format(void **s
             lb_op_case_close(x);
         }
     lb_device_close(d);
-    if (failures) fail_msg("%zu of %d cases", failures, OP_SHAPE_COUNT * 3);
+    if (failures) fail_msg("%zu of %d cases", failures, (OP_SHAPE_COUNT + LARGE_COUNT) * 3);
     assert_true(compared > 100000);
 }
 

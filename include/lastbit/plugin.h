@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-#define LB_PLUGIN_VERSION 1
+enum { LB_PLUGIN_VERSION = 1 };
 
 /** A dense row-major array in host memory. format is a name of `lastbit formats`; below eight bits a byte holds one code, unless the
  *  operator packs them itself (its row says u8). */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Buffers between guard zones, as host images: what a device's memory is filled with, and what came back of it. */
+/* Buffers between guard zones, as host images: what a device's memory is filled with, and what came back of it. Beside an input lie NaNs:
+ * a kernel that reads a tail past its end and adds it in gives NaN. */
 #ifndef LB_BACKENDS_GUARD_H
 #define LB_BACKENDS_GUARD_H
 
@@ -9,6 +10,9 @@ enum { LB_LEAST_GUARD = 4096 };
 
 /** Bytes of an image: [guard][data, one byte at least][guard]. threads pure */
 size_t lb_guard_size(const lb_job_buffer *b, size_t guard);
+
+/** Fill image[size], size >= lb_guard_size: the zones, and the buffer's data after the first. */
+void lb_guard_fill(const lb_job_buffer *b, size_t guard, unsigned char *image, size_t size);
 
 /** An image with the buffer's data in it. errors LB_E_MEMORY. memory free() */
 lb_status lb_guard_make(const lb_job_buffer *b, size_t guard, unsigned char **image, const char *place, lb_error *err);

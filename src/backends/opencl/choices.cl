@@ -95,7 +95,7 @@ GROUP void top_p(global const T *x, global float *y, int rows, int vocab, float 
     for (int j = lane; j < vocab; j += LB_X) top = fmax(top, load(x, j));
     top = group_max(s, top);
     for (int j = lane; j < vocab; j += LB_X) y[j] = exp(load(x, j) - top);
-    const float target = p * mass(s, x, y, vocab, 0);
+    const float target = fmax(p * mass(s, x, y, vocab, 0), FLT_MIN); /* p = 0 keeps the largest: its weight is 1 */
     uint least = 0;
     for (uint bit = 0x80000000u; bit; bit >>= 1)
         if (mass(s, x, y, vocab, least | bit) >= target) least |= bit;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GUARD = LB_LEAST_GUARD, GUARD_BYTE = 0xa5, PUSH_BYTES = 128 };
+enum { GUARD = LB_LEAST_GUARD, PUSH_BYTES = 128 };
 
 /* [guard][data][up to a word][guard], mapped while it lives. */
 typedef struct guarded {
@@ -68,8 +68,7 @@ static lb_status upload(lb_vk *v, const lb_job_buffer *b, guarded *g, lb_error *
     LB_VK_TRY(vkBindBufferMemory(v->device, g->buffer, g->memory, 0), "memory");
     LB_VK_TRY(vkMapMemory(v->device, g->memory, 0, VK_WHOLE_SIZE, 0, &mapped), "mapping memory");
     g->mapped = mapped;
-    memset(g->mapped, GUARD_BYTE, g->size);
-    if (b->bytes) memcpy(g->mapped + GUARD, b->data, b->bytes);
+    lb_guard_fill(b, GUARD, g->mapped, g->size);
     return LB_OK;
 }
 

@@ -17,5 +17,5 @@ void main() {
     top = group_max(lane, top);
     for (uint i = lane; i < vocab; i += LANES) sum += lb_exp(T_LOAD(x, from + i) - top);
     sum = group_sum(lane, sum);
-    if (lane == 0) F32_STORE(loss, row, log(sum) + (top - T_LOAD(x, from + id[row])));
+    if (lane == 0) F32_STORE(loss, row, lb_log(sum) + (top - T_LOAD(x, from + id[row])));
 }
