@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* GLSL and HLSL as languages of kernel:FILE.json: compiled by glslangValidator, run on a Vulkan device. What compiled is kept with the session. */
+/* GLSL and HLSL as languages of kernel:FILE.json: compiled by glslangValidator, run on a Vulkan device. What compiled is
+ * kept with the session. */
 #include "backends/vulkan/vulkan_session.h"
 #include "base/try.h"
 
