@@ -199,7 +199,11 @@ lb_status lb_grading_open(lb_grading **out, const lb_grade_input *whole, lb_erro
 /** The RMS of a reference row of which only parts are at hand: of this part [1][cols] and those since the first. */
 double lb_grading_scan(lb_grading *g, const lb_mat *part, bool first);
 
-/** Judge whole rows from `row` on; or a part of them from column `col` on, then with their row_rms. In row-major order the verdict and
+/** RMS of whole reference rows, rms [rows->rows], so that one thread can find those of the next piece while another judges this one. */
+void lb_grading_rms(const lb_grading *g, const lb_mat *rows, double *rms);
+
+/** Judge whole rows from `row` on; or a part of them from column `col` on, then with the row_rms that
+ *  lb_grading_scan gives. In row-major order the verdict and
  *  every number are lb_grade's own. errors as lb_grade */
 lb_status lb_grading_add(lb_grading *g, const lb_grade_input *piece, size_t row, size_t col, lb_error *err);
 

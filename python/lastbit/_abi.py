@@ -115,6 +115,14 @@ class lb_evidence(IntEnum):
     RECORDED = 3
 
 
+class lb_power_end(IntEnum):
+    CAUGHT = 0
+    MISSED = 1
+    BELOW = 2
+    HIDDEN = 3
+    INERT = 4
+
+
 class lb_unit_path(IntEnum):
     NONE = 0
     TRUNCATED = 1
@@ -539,6 +547,31 @@ class lb_metrics(Structure):
     ]
 
 
+class lb_power_row(Structure):
+    _fields_ = [
+        ("fault", c_char * 32),
+        ("end", c_int),
+        ("allowed", c_bool),
+        ("changed", c_uint64),
+        ("error", c_double),
+        ("limit", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("why", c_char * 192),
+    ]
+
+
+class lb_power_score(Structure):
+    _fields_ = [
+        ("present", c_bool),
+        ("caught", c_size_t),
+        ("due", c_size_t),
+        ("score", c_double),
+        ("rows", POINTER(lb_power_row)),
+        ("row_count", c_size_t),
+    ]
+
+
 class lb_record(Structure):
     _fields_ = [
         ("case_string", c_char_p),
@@ -578,6 +611,8 @@ class lb_record(Structure):
         ("seconds_reference", c_double),
         ("contract_rule", c_char_p),
         ("contract_specials", c_char_p),
+        ("power", lb_power_score),
+        ("known", c_char_p),
     ]
 
 
@@ -1137,6 +1172,189 @@ class lb_operand(Structure):
     ]
 
 
+class lb_run_report(Structure):
+    _fields_ = [
+        ("end", c_int),
+        ("why", c_char * 512),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+        ("inputs_changed", c_bool),
+        ("seconds", c_double),
+        ("detail", c_char * 256),
+    ]
+
+
+class lb_check_options(Structure):
+    _fields_ = [
+        ("x", lb_case),
+        ("actual", POINTER(lb_mat)),
+        ("actual_name", c_char_p),
+        ("on", c_char_p),
+        ("argv", c_void_p),
+        ("unit", POINTER(lb_unit)),
+        ("contract", POINTER(lb_contract)),
+        ("nan_by_class", c_bool),
+        ("reference", c_int),
+        ("sample", c_size_t),
+        ("seed", c_uint64),
+        ("timeout_seconds", c_double),
+        ("max_outliers", c_size_t),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
+class lb_block_options(Structure):
+    _fields_ = [
+        ("reference", lb_mat),
+        ("actual", c_void_p),
+        ("actual_bytes", c_size_t),
+        ("ld", c_size_t),
+        ("guard_bytes", c_size_t),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("max_outliers", c_size_t),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
+class lb_grade_files_options(Structure):
+    _fields_ = [
+        ("actual", c_char_p),
+        ("reference", c_char_p),
+        ("format", POINTER(lb_format)),
+        ("files", lb_file_options),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("max_outliers", c_size_t),
+        ("band_bytes", c_size_t),
+    ]
+
+
+class lb_parity_options(Structure):
+    _fields_ = [
+        ("on", c_void_p),
+        ("on_count", c_size_t),
+        ("ops", c_void_p),
+        ("op_count", c_size_t),
+        ("pattern", c_char_p),
+        ("cases", c_void_p),
+        ("case_count", c_size_t),
+        ("quick", c_bool),
+        ("seed", c_uint64),
+        ("jobs", c_uint),
+        ("repeats", c_uint),
+        ("timeout_seconds", c_double),
+        ("known", c_char_p),
+        ("plan_only", c_bool),
+        ("no_shipped_known", c_bool),
+        ("no_power", c_bool),
+        ("functions", c_char_p),
+    ]
+
+
+class lb_parity_row(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("cases", c_size_t),
+        ("pass", c_size_t),
+        ("fail", c_size_t),
+        ("known", c_size_t),
+        ("unproven", c_size_t),
+        ("skip", c_size_t),
+        ("worst_ratio", c_double),
+        ("worst", c_char * 1024),
+        ("power_caught", c_size_t),
+        ("power_due", c_size_t),
+        ("restarts", c_uint),
+    ]
+
+
+class lb_invariance(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("axis", c_char_p),
+        ("what", c_char_p),
+        ("on", c_char_p),
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("ulp", c_double),
+        ("differ", c_size_t),
+        ("compared", c_size_t),
+        ("text", c_char * 1024),
+    ]
+
+
+class lb_sweep_row(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("last_good", c_double),
+        ("first_bad", c_double),
+        ("largest", c_double),
+        ("reason", c_char * 256),
+        ("text", c_char * 1024),
+    ]
+
+
+class lb_deviation(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("on", c_char_p),
+        ("device", c_char * 512),
+        ("tolerance", c_double),
+        ("stated", c_double),
+        ("limit", c_double),
+        ("made_of", c_char_p),
+        ("max_abs", c_double),
+        ("ulp", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("margin", c_double),
+        ("cause", c_char * 160),
+        ("verdict", c_int),
+    ]
+
+
+class lb_not_covered(Structure):
+    _fields_ = [
+        ("what", c_char_p),
+        ("which", c_char_p),
+        ("why", c_char_p),
+    ]
+
+
+class lb_fault(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("what", c_char_p),
+        ("of_operands", c_bool),
+    ]
+
+
+class lb_power_input(Structure):
+    _fields_ = [
+        ("grade", POINTER(lb_grade_input)),
+        ("x", POINTER(lb_case)),
+        ("unit", POINTER(lb_unit)),
+        ("faults", c_void_p),
+        ("fault_count", c_size_t),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
 class lb_candidate(Structure):
     _fields_ = [
         ("terms", c_int),
@@ -1226,53 +1444,6 @@ class lb_explain_steps(Structure):
     _fields_ = [
         ("first", c_size_t),
         ("last", c_size_t),
-    ]
-
-
-class lb_run_report(Structure):
-    _fields_ = [
-        ("end", c_int),
-        ("why", c_char * 512),
-        ("not_written", c_uint64),
-        ("guard_damage", c_uint64),
-        ("inputs_changed", c_bool),
-        ("seconds", c_double),
-        ("detail", c_char * 256),
-    ]
-
-
-class lb_check_options(Structure):
-    _fields_ = [
-        ("x", lb_case),
-        ("actual", POINTER(lb_mat)),
-        ("actual_name", c_char_p),
-        ("on", c_char_p),
-        ("argv", c_void_p),
-        ("unit", POINTER(lb_unit)),
-        ("contract", POINTER(lb_contract)),
-        ("nan_by_class", c_bool),
-        ("reference", c_int),
-        ("sample", c_size_t),
-        ("seed", c_uint64),
-        ("timeout_seconds", c_double),
-        ("max_outliers", c_size_t),
-        ("progress", c_void_p),
-        ("progress_user", c_void_p),
-    ]
-
-
-class lb_block_options(Structure):
-    _fields_ = [
-        ("reference", lb_mat),
-        ("actual", c_void_p),
-        ("actual_bytes", c_size_t),
-        ("ld", c_size_t),
-        ("guard_bytes", c_size_t),
-        ("has_sentinel", c_bool),
-        ("sentinel", c_uint64),
-        ("contract", POINTER(lb_contract)),
-        ("k", c_double),
-        ("max_outliers", c_size_t),
     ]
 
 
@@ -1393,9 +1564,11 @@ FUNCTIONS = {
     "lb_mat_check": (c_int, [POINTER(lb_mat), c_char_p, POINTER(lb_error)]),
     "lb_verdict_name": (c_char_p, [c_int]),
     "lb_evidence_name": (c_char_p, [c_int]),
+    "lb_power_end_name": (c_char_p, [c_int]),
     "lb_record_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
     "lb_record_close": (None, [POINTER(lb_record)]),
     "lb_record_add_outlier": (c_int, [POINTER(lb_record), POINTER(lb_element), POINTER(lb_error)]),
+    "lb_record_add_power": (c_int, [POINTER(lb_record), POINTER(lb_power_row), POINTER(lb_error)]),
     "lb_record_to_json": (c_int, [POINTER(lb_record), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_record_from_json": (c_int, [POINTER(c_void_p), c_char_p, c_size_t, c_char_p, POINTER(lb_error)]),
     "lb_records_exit": (c_int, [c_void_p, c_size_t]),
@@ -1480,6 +1653,11 @@ FUNCTIONS = {
     "lb_contract_limit": (c_int, [POINTER(lb_contract), POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
     "lb_grade": (c_int, [POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
     "lb_grade_by": (c_int, [c_char_p, POINTER(lb_grade_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_grading_open": (c_int, [POINTER(c_void_p), POINTER(lb_grade_input), POINTER(lb_error)]),
+    "lb_grading_scan": (c_double, [c_void_p, POINTER(lb_mat), c_bool]),
+    "lb_grading_rms": (None, [c_void_p, POINTER(lb_mat), c_void_p]),
+    "lb_grading_add": (c_int, [c_void_p, POINTER(lb_grade_input), c_size_t, c_size_t, POINTER(lb_error)]),
+    "lb_grading_close": (None, [c_void_p, POINTER(lb_record)]),
     "lb_bf16_ord": (c_int32, [c_uint16]),
     "lb_m16_floor": (c_double, [c_size_t, c_double]),
     "lb_m16_within": (c_bool, [c_uint16, c_uint16, c_size_t, c_double]),
@@ -1528,7 +1706,57 @@ FUNCTIONS = {
     "lb_safetensors_end": (c_int, [c_void_p, c_bool, POINTER(lb_error)]),
     "lb_operand_open": (c_int, [POINTER(lb_operand), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_operand_close": (None, [POINTER(lb_operand)]),
+    "lb_reader_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_format), POINTER(lb_file_options), POINTER(lb_error)]),
+    "lb_reader_shape": (lb_mat, [c_void_p]),
+    "lb_reader_read": (c_int, [c_void_p, c_size_t, c_size_t, c_void_p, POINTER(lb_error)]),
+    "lb_reader_unchanged": (c_int, [c_void_p, POINTER(lb_error)]),
+    "lb_reader_close": (None, [c_void_p]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
+    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
+    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_grade_files": (c_int, [POINTER(lb_grade_files_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
+    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_parity_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_parity_close": (None, [c_void_p]),
+    "lb_parity_case_count": (c_size_t, [c_void_p]),
+    "lb_parity_case_text": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_device_count": (c_size_t, [c_void_p]),
+    "lb_parity_device": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_device_name": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_left_out": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_next": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_parity_done": (c_size_t, [c_void_p]),
+    "lb_parity_row_at": (POINTER(lb_parity_row), [c_void_p, c_size_t]),
+    "lb_parity_distance": (c_double, [c_void_p, c_size_t, c_size_t]),
+    "lb_parity_odd": (c_size_t, [c_void_p, c_size_t, c_void_p]),
+    "lb_parity_known": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_stale": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_exit": (c_int, [c_void_p]),
+    "lb_axis_name": (c_char_p, [c_size_t]),
+    "lb_axis_summary": (c_char_p, [c_size_t]),
+    "lb_invariance_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_invariance_next": (c_int, [c_void_p, POINTER(lb_invariance), c_void_p, POINTER(lb_error)]),
+    "lb_invariance_close": (None, [c_void_p]),
+    "lb_sweep_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_sweep_next": (c_int, [c_void_p, POINTER(lb_sweep_row), c_void_p, POINTER(lb_error)]),
+    "lb_sweep_close": (None, [c_void_p]),
+    "lb_deviations_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_deviations_next": (c_int, [c_void_p, POINTER(lb_deviation), c_void_p, POINTER(lb_error)]),
+    "lb_deviations_close": (None, [c_void_p]),
+    "lb_parity_not_covered": (c_bool, [c_size_t, POINTER(lb_not_covered)]),
+    "lb_fault_row": (POINTER(lb_fault), [c_size_t]),
+    "lb_fault_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_power": (c_int, [POINTER(lb_power_input), POINTER(lb_record), POINTER(lb_error)]),
+    "lb_fault_plant": (c_int, [c_char_p, POINTER(lb_case), POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), c_void_p, c_void_p, POINTER(lb_error)]),
     "lb_candidate_name": (c_char_p, [c_size_t]),
     "lb_candidate_what": (c_char_p, [c_size_t]),
     "lb_candidate_get": (c_int, [POINTER(lb_candidate), c_size_t]),
@@ -1545,18 +1773,6 @@ FUNCTIONS = {
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation": (c_int, [POINTER(lb_explanation), POINTER(lb_explain_steps), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation_json": (c_int, [POINTER(lb_explanation), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
-    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
-    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
-    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
-    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
-    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
-    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
-    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
-    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
     "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
     "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),

@@ -16,6 +16,7 @@ typedef struct lb_tally {
     const lb_format *format;
     double *values; /* [2^bits] of every code, where that is quicker than decoding each element; else NULL */
     double elements;
+    bool by_number; /* see lb_judge_by_number */
     lb_range range;
     size_t row_offset, col_offset; /* of the piece that is judged, in the whole output */
     bool begun;                    /* a row was judged */

@@ -30,7 +30,7 @@ static lb_status read_at(const lb_reader *s, void *to, size_t count, size_t from
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return lb_fail(err, LB_E_FILE, s->file->path, "cannot be read: %s", strerror(errno));
         if (got == 0)
-            return lb_fail(err, LB_E_FILE, s->file->path, "ends at byte %zu now; it had %lld when it was opened", from + done,
+            return lb_fail(err, LB_E_FILE, s->file->path, "ends before byte %zu now; it had %lld bytes when it was opened", from + done + 1,
                            (long long)s->began.st_size);
         done += (size_t)got;
     }

@@ -4,6 +4,7 @@
 #include "lastbit/run.h"
 #include "run/describe.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 typedef struct job {
@@ -11,16 +12,27 @@ typedef struct job {
     lb_reader *actual, *reference;
     size_t rows, cols, band; /* band: elements that are in memory of each */
     const lb_format *format;
-    void *a, *r; /* [band] */
     lb_grading *grading;
+    struct band {
+        void *a, *r;      /* [band] codes */
+        double *rms;      /* of the rows of r; [band / cols], or [1] */
+        size_t row, rows; /* of the output */
+        lb_status status;
+        lb_error error;
+    } bands[2]; /* one is judged while the other is read */
 } job;
+
+typedef struct band band;
 
 static void job_free(job *j) {
     lb_reader_close(j->actual);
     lb_reader_close(j->reference);
     lb_grading_close(j->grading, NULL);
-    free(j->a);
-    free(j->r);
+    for (int i = 0; i < 2; i++) {
+        free(j->bands[i].a);
+        free(j->bands[i].r);
+        free(j->bands[i].rms);
+    }
 }
 
 static lb_status open_both(job *j, lb_error *err) {
@@ -44,59 +56,114 @@ static lb_status make_room(job *j, lb_error *err) {
     j->band = bytes / width ? bytes / width : 1;
     if (j->cols && j->band > j->cols) j->band = j->band / j->cols * j->cols; /* whole rows */
     if (j->band > all) j->band = all;
-    j->a = malloc(j->band * width + 1);
-    j->r = malloc(j->band * width + 1);
-    return j->a && j->r ? LB_OK : lb_fail(err, LB_E_MEMORY, "grade", "no memory for bands of %zu elements", j->band);
+    bool enough = true;
+    for (int i = 0; i < 2; i++) {
+        band *b = &j->bands[i];
+        b->a = malloc(j->band * width + 1);
+        b->r = malloc(j->band * width + 1);
+        b->rms = malloc((j->band / (j->cols ? j->cols : 1) + 1) * sizeof *b->rms);
+        enough = enough && b->a && b->r && b->rms;
+    }
+    return enough ? LB_OK : lb_fail(err, LB_E_MEMORY, "grade", "no memory for bands of %zu elements", j->band);
 }
 
-static lb_grade_input input_of(const job *j, size_t rows, size_t cols) {
-    return (lb_grade_input){.actual = lb_mat_of(j->format, j->a, rows, cols),
-                            .reference = lb_mat_of(j->format, j->r, rows, cols),
+static lb_grade_input input_of(const job *j, const band *b, size_t rows, size_t cols) {
+    return (lb_grade_input){.actual = lb_mat_of(j->format, b ? b->a : NULL, rows, cols),
+                            .reference = lb_mat_of(j->format, b ? b->r : NULL, rows, cols),
                             .contract = j->o->contract,
                             .k = j->o->k,
+                            .row_rms = b ? b->rms : NULL,
                             .has_sentinel = j->o->has_sentinel,
                             .sentinel = j->o->sentinel,
                             .max_outliers = j->o->max_outliers,
                             .elements = (double)j->rows * (double)j->cols};
 }
 
-static lb_status read_both(job *j, size_t first, size_t count, lb_error *err) {
-    LB_TRY(lb_reader_read(j->actual, first, count, j->a, err));
-    return lb_reader_read(j->reference, first, count, j->r, err);
+static lb_status read_both(job *j, band *b, size_t first, size_t count, lb_error *err) {
+    LB_TRY(lb_reader_read(j->actual, first, count, b->a, err));
+    return lb_reader_read(j->reference, first, count, b->r, err);
+}
+
+/* Rows from `row` on, as many as a band takes, and their RMS. */
+static void load_rows(job *j, band *b, size_t row) {
+    const size_t step = j->band / j->cols;
+    b->row = row;
+    b->rows = j->rows - row < step ? j->rows - row : step;
+    b->status = read_both(j, b, row * j->cols, b->rows * j->cols, &b->error);
+    const lb_mat r = lb_mat_of(j->format, b->r, b->rows, j->cols);
+    if (b->status == LB_OK) lb_grading_rms(j->grading, &r, b->rms);
+}
+
+static void judge_rows(job *j, band *b) {
+    const lb_grade_input in = input_of(j, b, b->rows, j->cols);
+    if (b->status == LB_OK) b->status = lb_grading_add(j->grading, &in, b->row, 0, &b->error);
+}
+
+/* What the other thread does. */
+typedef struct loading {
+    job *j;
+    band *b;
+    size_t row;
+} loading;
+
+static void *load_there(void *user) {
+    const loading *l = user;
+    load_rows(l->j, l->b, l->row);
+    return NULL;
+}
+
+/* Judge one band while the next is read, in a thread of its own: OpenMP's would not survive a fork. */
+static void judge_and_load(job *j, band *now, band *next, size_t row) {
+    loading l = {j, next, row};
+    pthread_t thread;
+    const bool apart = j->band >= 1 << 16 && pthread_create(&thread, NULL, load_there, &l) == 0;
+    judge_rows(j, now);
+    if (apart)
+        pthread_join(thread, NULL);
+    else
+        load_there(&l);
 }
 
 static lb_status grade_rows(job *j, lb_error *err) {
-    const size_t step = j->band / j->cols;
-    for (size_t row = 0; row < j->rows; row += step) {
-        const size_t rows = j->rows - row < step ? j->rows - row : step;
-        const lb_grade_input in = input_of(j, rows, j->cols);
-        LB_TRY(read_both(j, row * j->cols, rows * j->cols, err));
-        LB_TRY(lb_grading_add(j->grading, &in, row, 0, err));
+    band *now = &j->bands[0], *next = &j->bands[1];
+    if (!j->rows) return LB_OK;
+    for (load_rows(j, now, 0);;) {
+        const size_t row = now->row + now->rows;
+        if (row < j->rows)
+            judge_and_load(j, now, next, row);
+        else
+            judge_rows(j, now);
+        if (now->status != LB_OK) {
+            if (err) *err = now->error;
+            return now->status;
+        }
+        if (row >= j->rows) return LB_OK;
+        band *done = now;
+        now = next;
+        next = done;
     }
-    return LB_OK;
 }
 
 /* A row that is longer than a band: once for its RMS, once more to judge it. */
 static lb_status grade_long_row(job *j, size_t row, lb_error *err) {
-    double rms = 0;
+    band *b = &j->bands[0];
     for (size_t col = 0; col < j->cols; col += j->band) {
         const size_t cols = j->cols - col < j->band ? j->cols - col : j->band;
-        const lb_mat part = lb_mat_of(j->format, j->r, 1, cols);
-        LB_TRY(lb_reader_read(j->reference, row * j->cols + col, cols, j->r, err));
-        rms = lb_grading_scan(j->grading, &part, col == 0);
+        const lb_mat part = lb_mat_of(j->format, b->r, 1, cols);
+        LB_TRY(lb_reader_read(j->reference, row * j->cols + col, cols, b->r, err));
+        b->rms[0] = lb_grading_scan(j->grading, &part, col == 0);
     }
     for (size_t col = 0; col < j->cols; col += j->band) {
         const size_t cols = j->cols - col < j->band ? j->cols - col : j->band;
-        lb_grade_input in = input_of(j, 1, cols);
-        in.row_rms = &rms;
-        LB_TRY(read_both(j, row * j->cols + col, cols, err));
+        const lb_grade_input in = input_of(j, b, 1, cols);
+        LB_TRY(read_both(j, b, row * j->cols + col, cols, err));
         LB_TRY(lb_grading_add(j->grading, &in, row, col, err));
     }
     return LB_OK;
 }
 
 static lb_status grade_all(job *j, lb_record *r, lb_error *err) {
-    const lb_grade_input whole = input_of(j, j->rows, j->cols);
+    const lb_grade_input whole = input_of(j, NULL, j->rows, j->cols);
     LB_TRY(lb_grading_open(&j->grading, &whole, err));
     lb_status s = LB_OK;
     if (j->cols && j->cols <= j->band) {

@@ -124,6 +124,14 @@ pub const LB_EVIDENCE_STATED: lb_evidence = 2;
 pub const LB_EVIDENCE_RECORDED: lb_evidence = 3;
 pub const LB_EVIDENCE_COUNT: lb_evidence = 4;
 
+pub type lb_power_end = c_uint;
+pub const LB_POWER_CAUGHT: lb_power_end = 0;
+pub const LB_POWER_MISSED: lb_power_end = 1;
+pub const LB_POWER_BELOW: lb_power_end = 2;
+pub const LB_POWER_HIDDEN: lb_power_end = 3;
+pub const LB_POWER_INERT: lb_power_end = 4;
+pub const LB_POWER_COUNT: lb_power_end = 5;
+
 pub type lb_unit_path = c_uint;
 pub const LB_PATH_NONE: lb_unit_path = 0;
 pub const LB_PATH_TRUNCATED: lb_unit_path = 1;
@@ -361,6 +369,12 @@ pub const LB_AXIS_COL: lb_axis = 1;
 pub const LB_AXIS_MATRIX: lb_axis = 2;
 pub const LB_AXIS_CHOSEN: lb_axis = 3;
 pub const LB_FRAGMENT_DIGITS: c_uint = 4;
+
+pub type lb_run_end = c_uint;
+pub const LB_RUN_DONE: lb_run_end = 0;
+pub const LB_RUN_FAILED: lb_run_end = 1;
+pub const LB_RUN_CRASHED: lb_run_end = 2;
+pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
 pub const LB_CANDIDATE_terms: c_uint = 0;
 pub const LB_CANDIDATE_frac_bits: c_uint = 1;
 pub const LB_CANDIDATE_align: c_uint = 2;
@@ -376,12 +390,6 @@ pub const LB_CANDIDATE_overflow: c_uint = 11;
 pub const LB_CANDIDATE_tiny_sign: c_uint = 12;
 pub const LB_CANDIDATE_nan: c_uint = 13;
 pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
-
-pub type lb_run_end = c_uint;
-pub const LB_RUN_DONE: lb_run_end = 0;
-pub const LB_RUN_FAILED: lb_run_end = 1;
-pub const LB_RUN_CRASHED: lb_run_end = 2;
-pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
 
 pub type lb_k_order = c_uint;
 pub const LB_K_ASCENDING: lb_k_order = 0;
@@ -450,6 +458,12 @@ pub struct lb_capture {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_grading {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_workspace {
     _private: [u8; 0],
 }
@@ -468,7 +482,37 @@ pub struct lb_writer {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_reader {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_judge {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_parity {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_invariance_run {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_sweep {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_deviations {
     _private: [u8; 0],
 }
 
@@ -600,6 +644,31 @@ pub struct lb_metrics {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_power_row {
+    pub fault: [c_char; 32],
+    pub end: lb_power_end,
+    pub allowed: bool,
+    pub changed: u64,
+    pub error: f64,
+    pub limit: f64,
+    pub row: usize,
+    pub col: usize,
+    pub why: [c_char; 192],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_score {
+    pub present: bool,
+    pub caught: usize,
+    pub due: usize,
+    pub score: f64,
+    pub rows: *mut lb_power_row,
+    pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_record {
     pub case_string: *mut c_char,
     pub op: *mut c_char,
@@ -638,6 +707,8 @@ pub struct lb_record {
     pub seconds_reference: f64,
     pub contract_rule: *mut c_char,
     pub contract_specials: *mut c_char,
+    pub power: lb_power_score,
+    pub known: *mut c_char,
 }
 
 #[repr(C)]
@@ -1198,6 +1269,189 @@ pub struct lb_operand {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_run_report {
+    pub end: lb_run_end,
+    pub why: [c_char; 512],
+    pub not_written: u64,
+    pub guard_damage: u64,
+    pub inputs_changed: bool,
+    pub seconds: f64,
+    pub detail: [c_char; 256],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_check_options {
+    pub x: lb_case,
+    pub actual: *const lb_mat,
+    pub actual_name: *const c_char,
+    pub on: *const c_char,
+    pub argv: *const *mut c_char,
+    pub unit: *const lb_unit,
+    pub contract: *const lb_contract,
+    pub nan_by_class: bool,
+    pub reference: lb_reference_mode,
+    pub sample: usize,
+    pub seed: u64,
+    pub timeout_seconds: f64,
+    pub max_outliers: usize,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_block_options {
+    pub reference: lb_mat,
+    pub actual: *const c_void,
+    pub actual_bytes: usize,
+    pub ld: usize,
+    pub guard_bytes: usize,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub max_outliers: usize,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_grade_files_options {
+    pub actual: *const c_char,
+    pub reference: *const c_char,
+    pub format: *const lb_format,
+    pub files: lb_file_options,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub max_outliers: usize,
+    pub band_bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_parity_options {
+    pub on: *const *const c_char,
+    pub on_count: usize,
+    pub ops: *const *const c_char,
+    pub op_count: usize,
+    pub pattern: *const c_char,
+    pub cases: *const *const c_char,
+    pub case_count: usize,
+    pub quick: bool,
+    pub seed: u64,
+    pub jobs: c_uint,
+    pub repeats: c_uint,
+    pub timeout_seconds: f64,
+    pub known: *const c_char,
+    pub plan_only: bool,
+    pub no_shipped_known: bool,
+    pub no_power: bool,
+    pub functions: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_parity_row {
+    pub op: *const c_char,
+    pub on: *const c_char,
+    pub cases: usize,
+    pub pass: usize,
+    pub fail: usize,
+    pub known: usize,
+    pub unproven: usize,
+    pub skip: usize,
+    pub worst_ratio: f64,
+    pub worst: [c_char; LB_OP_TEXT as usize],
+    pub power_caught: usize,
+    pub power_due: usize,
+    pub restarts: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_invariance {
+    pub op: *const c_char,
+    pub axis: *const c_char,
+    pub what: *const c_char,
+    pub on: *const c_char,
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub ulp: f64,
+    pub differ: usize,
+    pub compared: usize,
+    pub text: [c_char; LB_OP_TEXT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sweep_row {
+    pub op: *const c_char,
+    pub on: *const c_char,
+    pub last_good: f64,
+    pub first_bad: f64,
+    pub largest: f64,
+    pub reason: [c_char; 256],
+    pub text: [c_char; LB_OP_TEXT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_deviation {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub on: *const c_char,
+    pub device: [c_char; 512],
+    pub tolerance: f64,
+    pub stated: f64,
+    pub limit: f64,
+    pub made_of: *const c_char,
+    pub max_abs: f64,
+    pub ulp: f64,
+    pub row: usize,
+    pub col: usize,
+    pub margin: f64,
+    pub cause: [c_char; 160],
+    pub verdict: lb_verdict,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_not_covered {
+    pub what: *const c_char,
+    pub which: *const c_char,
+    pub why: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fault {
+    pub name: *const c_char,
+    pub what: *const c_char,
+    pub of_operands: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_power_input {
+    pub grade: *const lb_grade_input,
+    pub x: *const lb_case,
+    pub unit: *const lb_unit,
+    pub faults: *const *const c_char,
+    pub fault_count: usize,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_candidate {
     pub terms: c_int,
     pub frac_bits: c_int,
@@ -1290,53 +1544,6 @@ pub struct lb_explain_steps {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_run_report {
-    pub end: lb_run_end,
-    pub why: [c_char; 512],
-    pub not_written: u64,
-    pub guard_damage: u64,
-    pub inputs_changed: bool,
-    pub seconds: f64,
-    pub detail: [c_char; 256],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_check_options {
-    pub x: lb_case,
-    pub actual: *const lb_mat,
-    pub actual_name: *const c_char,
-    pub on: *const c_char,
-    pub argv: *const *mut c_char,
-    pub unit: *const lb_unit,
-    pub contract: *const lb_contract,
-    pub nan_by_class: bool,
-    pub reference: lb_reference_mode,
-    pub sample: usize,
-    pub seed: u64,
-    pub timeout_seconds: f64,
-    pub max_outliers: usize,
-    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
-    pub progress_user: *mut c_void,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_block_options {
-    pub reference: lb_mat,
-    pub actual: *const c_void,
-    pub actual_bytes: usize,
-    pub ld: usize,
-    pub guard_bytes: usize,
-    pub has_sentinel: bool,
-    pub sentinel: u64,
-    pub contract: *const lb_contract,
-    pub k: f64,
-    pub max_outliers: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct lb_schedule {
     pub order: lb_k_order,
     pub tile_k: c_uint,
@@ -1414,7 +1621,7 @@ pub struct lb_fit {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
 }
 
 extern "C" {
@@ -1489,10 +1696,12 @@ extern "C" {
     pub fn lb_mat_check(m: *const lb_mat, place: *const c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_verdict_name(v: lb_verdict) -> *const c_char;
     pub fn lb_evidence_name(e: lb_evidence) -> *const c_char;
+    pub fn lb_power_end_name(e: lb_power_end) -> *const c_char;
     pub fn lb_record_open(out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_record_close(r: *mut lb_record);
     pub fn lb_record_text(field: *mut *mut c_char, format: *const c_char, ...);
     pub fn lb_record_add_outlier(r: *mut lb_record, e: *const lb_element, err: *mut lb_error) -> lb_status;
+    pub fn lb_record_add_power(r: *mut lb_record, row: *const lb_power_row, err: *mut lb_error) -> lb_status;
     pub fn lb_record_to_json(r: *const lb_record, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_record_from_json(
         out: *mut *mut lb_record,
@@ -1685,6 +1894,17 @@ extern "C" {
     ) -> lb_status;
     pub fn lb_grade(r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_grade_by(rule: *const c_char, r#in: *const lb_grade_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_open(out: *mut *mut lb_grading, whole: *const lb_grade_input, err: *mut lb_error) -> lb_status;
+    pub fn lb_grading_scan(g: *mut lb_grading, part: *const lb_mat, first: bool) -> f64;
+    pub fn lb_grading_rms(g: *const lb_grading, rows: *const lb_mat, rms: *mut f64);
+    pub fn lb_grading_add(
+        g: *mut lb_grading,
+        piece: *const lb_grade_input,
+        row: usize,
+        col: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grading_close(g: *mut lb_grading, r: *mut lb_record);
     pub fn lb_bf16_ord(bits: u16) -> i32;
     pub fn lb_m16_floor(k: usize, row_rms: f64) -> f64;
     pub fn lb_m16_within(actual: u16, reference: u16, k: usize, row_rms: f64) -> bool;
@@ -1844,7 +2064,114 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_operand_close(o: *mut lb_operand);
+    pub fn lb_reader_open(
+        out: *mut *mut lb_reader,
+        spec: *const c_char,
+        format: *const lb_format,
+        options: *const lb_file_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_reader_shape(s: *const lb_reader) -> lb_mat;
+    pub fn lb_reader_read(s: *mut lb_reader, first: usize, count: usize, codes: *mut c_void, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_unchanged(s: *const lb_reader, err: *mut lb_error) -> lb_status;
+    pub fn lb_reader_close(s: *mut lb_reader);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_run_guarded(
+        on: *const c_char,
+        argv: *const *mut c_char,
+        x: *const lb_case,
+        timeout_seconds: f64,
+        y: *mut c_void,
+        report: *mut lb_run_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_poison_code(f: *const lb_format) -> u64;
+    pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_explain(
+        x: *const lb_case,
+        c: *const lb_contract,
+        k: f64,
+        row: usize,
+        col: usize,
+        r#in: *mut lb_limit_input,
+        out: *mut lb_limit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_sample_indices(
+        n: usize,
+        count: usize,
+        seed: u64,
+        stream: u32,
+        out: *mut *mut usize,
+        out_count: *mut usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grade_files(o: *const lb_grade_files_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_gen_line(
+        suite: *const c_char,
+        seed: u64,
+        index: u64,
+        text: *mut c_char,
+        size: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_open(out: *mut *mut lb_parity, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_close(p: *mut lb_parity);
+    pub fn lb_parity_case_count(p: *const lb_parity) -> usize;
+    pub fn lb_parity_case_text(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_device_count(p: *const lb_parity) -> usize;
+    pub fn lb_parity_device(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_device_name(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_left_out(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_next(p: *mut lb_parity, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_done(p: *const lb_parity) -> usize;
+    pub fn lb_parity_row_at(p: *const lb_parity, i: usize) -> *const lb_parity_row;
+    pub fn lb_parity_distance(p: *const lb_parity, a: usize, b: usize) -> f64;
+    pub fn lb_parity_odd(p: *const lb_parity, device: usize, of: *mut usize) -> usize;
+    pub fn lb_parity_known(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_stale(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_exit(p: *const lb_parity) -> c_int;
+    pub fn lb_axis_name(i: usize) -> *const c_char;
+    pub fn lb_axis_summary(i: usize) -> *const c_char;
+    pub fn lb_invariance_open(out: *mut *mut lb_invariance_run, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_invariance_next(
+        r: *mut lb_invariance_run,
+        out: *mut lb_invariance,
+        more: *mut bool,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_invariance_close(r: *mut lb_invariance_run);
+    pub fn lb_sweep_open(out: *mut *mut lb_sweep, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_sweep_next(s: *mut lb_sweep, out: *mut lb_sweep_row, more: *mut bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_sweep_close(s: *mut lb_sweep);
+    pub fn lb_deviations_open(
+        out: *mut *mut lb_deviations,
+        document: *const c_char,
+        o: *const lb_parity_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_deviations_next(d: *mut lb_deviations, out: *mut lb_deviation, more: *mut bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_deviations_close(d: *mut lb_deviations);
+    pub fn lb_parity_not_covered(i: usize, out: *mut lb_not_covered) -> bool;
+    pub fn lb_fault_row(i: usize) -> *const lb_fault;
+    pub fn lb_fault_find(name: *const c_char, out: *mut *const lb_fault, err: *mut lb_error) -> lb_status;
+    pub fn lb_power(r#in: *const lb_power_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_fault_plant(
+        name: *const c_char,
+        x: *const lb_case,
+        unit: *const lb_unit,
+        right: *const lb_mat,
+        out: *mut lb_mat,
+        hidden: *mut bool,
+        why: *mut c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
     pub fn lb_candidate_name(i: usize) -> *const c_char;
     pub fn lb_candidate_what(i: usize) -> *const c_char;
     pub fn lb_candidate_get(c: *const lb_candidate, i: usize) -> c_int;
@@ -1886,50 +2213,6 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_report_explanation_json(e: *const lb_explanation, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
-    pub fn lb_run_guarded(
-        on: *const c_char,
-        argv: *const *mut c_char,
-        x: *const lb_case,
-        timeout_seconds: f64,
-        y: *mut c_void,
-        report: *mut lb_run_report,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_poison_code(f: *const lb_format) -> u64;
-    pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_contract_explain(
-        x: *const lb_case,
-        c: *const lb_contract,
-        k: f64,
-        row: usize,
-        col: usize,
-        r#in: *mut lb_limit_input,
-        out: *mut lb_limit,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_sample_indices(
-        n: usize,
-        count: usize,
-        seed: u64,
-        stream: u32,
-        out: *mut *mut usize,
-        out_count: *mut usize,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
-    pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_gen_line(
-        suite: *const c_char,
-        seed: u64,
-        index: u64,
-        text: *mut c_char,
-        size: usize,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
-    pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
-    pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
     pub fn lb_schedule_can(u: *const lb_unit) -> bool;
     pub fn lb_gemm_scheduled(
         u: *const lb_unit,
