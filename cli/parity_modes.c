@@ -172,10 +172,11 @@ static json_t *row_of(const lb_deviation *d) {
     if (d->limit > 0 && d->tolerance > 0) snprintf(wider, sizeof wider, "%.3g", d->tolerance / d->limit);
     if (d->verdict != LB_SKIP && d->max_abs > 0) snprintf(where, sizeof where, "%zu,%zu", d->row, d->col);
     if (d->verdict != LB_SKIP && d->max_abs > 0 && d->tolerance > 0) snprintf(margin, sizeof margin, "%.0f", d->margin);
-    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s}", "operator", d->name, "case", d->text, "on",
-                     d->on, "device", d->device, "limit", text_of_number(d->limit), "wider", wider, "made of", d->made_of,
+    return json_pack("{s:s, s:s, s:s, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:s, s:s, s:s}", "operator", d->name, "case", d->text,
+                     "on", d->on, "device", d->device, "limit", text_of_number(d->limit), "wider", wider, "made of", d->made_of,
                      "tolerance", d->tolerance == 0 ? json_string("exact") : json_sprintf("%g", d->tolerance), "document",
-                     isnan(d->stated) ? json_string("") : json_sprintf("%.1e", d->stated), "observed", d->verdict == LB_SKIP ? json_string("") : text_of_number(d->max_abs), "ulp",
+                     isnan(d->stated) ? json_string("") : json_sprintf("%.1e", d->stated), "observed",
+                     d->verdict == LB_SKIP ? json_string("") : text_of_number(d->max_abs), "ulp",
                      d->verdict == LB_SKIP ? json_string("") : json_sprintf("%g", d->ulp), "at", where, "margin", margin, "cause", d->cause,
                      "verdict", lb_verdict_name(d->verdict));
 }

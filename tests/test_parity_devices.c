@@ -104,7 +104,7 @@ static void each_rogue_ends_its_case_alone(size_t count) {
     const char *const devices[] = {on}, *texts[sizeof rogues / sizeof rogues[0]];
     snprintf(on, sizeof on, "kernel:%s/k.json", folder);
     for (size_t i = 0; i < count; i++) texts[i] = rogues[i].text;
-    const lb_parity_options o = {.on = devices, .on_count = 1, .cases = texts, .case_count = count, .timeout_seconds = 5, .no_power = true};
+    const lb_parity_options o = {.on = devices, .on_count = 1, .cases = texts, .case_count = count, .timeout_seconds = 8, .no_power = true};
     parity_go(&r, &o);
     for (size_t i = 0; i < count; i++) {
         if (rogues[i].says ? r.cases[i].verdict != LB_FAIL || !strstr(r.cases[i].reason, rogues[i].says) : r.cases[i].verdict != LB_PASS)

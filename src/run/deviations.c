@@ -27,7 +27,7 @@ static const char networks[] = "networks are not there yet";
 struct lb_deviations {
     const char *document;
     lb_fleet *fleet; /* NULL: no device */
-    size_t replays; /* columns before those of devices: 1 or 0 */
+    size_t replays;  /* columns before those of devices: 1 or 0 */
     size_t row, column;
 };
 
