@@ -79,6 +79,10 @@ class Parity(unittest.TestCase):
         self.assertRegex(out, r"(?m)^  reason +no answer in 2 s")
         self.assertRegex(out, r"(?m)^PASS op=add n=100 ")
 
+    def test_pasted_cases_share_their_device(self):
+        out = self.run_it(0, "--case", "op=add n=5 on=cpu", "--case", "op=add n=6 on=cpu", "--json")
+        self.assertEqual(len(out.splitlines()), 2)
+
     def test_nothing_compared_is_unproven(self):
         self.run_it(3, *ON, "--case", "op=add n=111")
 
