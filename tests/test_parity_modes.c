@@ -193,7 +193,9 @@ static void a_row_that_depends_on_the_batch_is_found_in_ulp(void **state) {
     assert_int_equal(padding.verdict, LB_PASS);
     o.on = cpu;
     assert_int_equal(axis_of(&o, "row").verdict, LB_PASS);
-    assert_int_equal(axis_of(&o, "split").verdict, LB_FAIL); /* two sums are no one sum */
+    const lb_invariance split = axis_of(&o, "split"); /* two sums are no one sum, but near it */
+    assert_int_equal(split.verdict, LB_FAIL);
+    assert_true(split.ulp > 1 && split.ulp < 5000);
 }
 
 static void every_axis_of_every_operator_compares_something_on_plain_c(void **state) {
