@@ -5,6 +5,7 @@
 
 #include "backends/launch.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const formats[] = {"f32", "f16", "bf16"};
@@ -55,6 +56,40 @@ static void each_operator_is_within_its_limits_at_every_size_and_format(void **s
     lb_device_close(d);
     if (failures) fail_msg("%zu of %zu cases", failures, cases);
     assert_true(compared > 100000);
+}
+
+/* One special value in the first input of T: what the row's policy says of it is what the truth holds. */
+static void put(lb_op_case *x, double value) {
+    static const lb_encoding ieee = {0};
+    for (unsigned i = 0; i < x->op->in_count; i++) {
+        const lb_format *f = x->in[i].format;
+        const size_t count = lb_array_count(&x->in[i]);
+        if (f != x->format) continue;
+        lb_store_code((char *)x->in[i].codes + count / 3 * (size_t)f->bytes, f->bytes, lb_encode(f, lb_value_of(value), &ieee, NULL));
+        return;
+    }
+}
+
+static void special_values_follow_each_operators_policy(void **state) {
+    static const double values[] = {NAN, INFINITY, -INFINITY, -0.0, 0x1p-149, -60000.0};
+    lb_device *d = open_device();
+    size_t failures = 0;
+    (void)state;
+    for (size_t o = 0; lb_op_row(o); o++)
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            lb_op_case *x = op_open(lb_op_row(o)->name, "", formats[v % 3]);
+            op_result r;
+            lb_error err = {0};
+            put(x, values[v]);
+            if (op_run(d, x, LB_FUNCTIONS_OPENCL, &r, &err) != LB_OK) fail_msg("%s: %s: %s", x->op->name, err.place, err.message);
+            if (r.wrong || r.unwritten || r.guard_damage)
+                print_message("%s fmt=%s with %g: wrong %zu of %zu, %s\n", x->op->name, formats[v % 3], values[v], r.wrong, r.compared,
+                              r.first);
+            failures += r.wrong || r.unwritten || r.guard_damage;
+            lb_op_case_close(x);
+        }
+    lb_device_close(d);
+    if (failures) fail_msg("%zu cases", failures);
 }
 
 /* Every code of T, a sum with zero: what is loaded and stored. */
@@ -175,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_operator_has_a_launch_and_is_run_at_some_size),
         cmocka_unit_test(each_operator_is_within_its_limits_at_every_size_and_format),
+        cmocka_unit_test(special_values_follow_each_operators_policy),
         cmocka_unit_test(every_code_survives_a_load_and_a_store),
         cmocka_unit_test(exact_products_are_exact_in_each_format_with_and_without_c_and_turned),
         cmocka_unit_test(every_code_is_read_and_rounded_once),

@@ -34,7 +34,7 @@ void main() {
         top = lb_isnan(v) || v > top ? v : top;
     }
     top = group_max(lane, top);
-    const float wanted = p.p_limit * sum_from(lane, from, top, 0u);
+    const float wanted = max(p.p_limit * sum_from(lane, from, top, 0u), 1.0e-30); // p = 0 keeps the largest, whose part is 1
     uint least = 0u;
     for (uint bit = 0x80000000u; bit != 0u; bit >>= 1)
         if (sum_from(lane, from, top, least | bit) >= wanted) least |= bit;
