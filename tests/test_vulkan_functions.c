@@ -153,7 +153,8 @@ static void division_is_exact_fma_rounds_twice_and_what_is_not_precise_is_reorde
         reordered += z[i] != product * 1e-10f;
     }
     for (size_t i = 0; i < POINTS; i++) x[i] = ldexpf(x[i], -130);
-    measure("a * 1.0", x, y, z, POINTS);
+    for (size_t i = 0; i < POINTS; i++) y[i] = 1;
+    measure("a * b", x, y, z, POINTS);
     for (size_t i = 0; i < POINTS; i++) flushed += z[i] != x[i];
     print_message("of %d: division not rounded once %zu, fma() not fused %zu, a * b + c contracted %zu, a * 1e-30 * 1e-10 reordered %zu, "
                   "subnormals lost %zu\n",
@@ -166,7 +167,7 @@ static void division_is_exact_fma_rounds_twice_and_what_is_not_precise_is_reorde
     assert_int_equal(flushed, 0);
 }
 
-/* A loop that counts to b, from which nothing but b follows for a driver. */
+/* A loop that counts to b, which the driver cannot know. */
 static void a_loop_ends_after_65535_rounds_on_lavapipe(void **state) {
     float rounds[1] = {0};
     (void)state;

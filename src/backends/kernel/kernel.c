@@ -219,7 +219,8 @@ static lb_status kernel_run_op(lb_device *d, lb_op_case *x, double timeout_secon
 }
 
 const lb_backend lb_backend_kernel = {.name = "kernel",
-                                      .summary = "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
+                                      .summary =
+                                          "kernel:FILE.json, your kernel's source, run on an OpenCL or Vulkan device (docs/kernel-json.md)",
                                       .open = kernel_open,
                                       .can = kernel_can,
                                       .run = kernel_run,

@@ -19,6 +19,26 @@
 #define BYTE_LOAD(port, i) bitfieldExtract(port[(i) >> 2], (int(i) & 3) * 8, 8)
 #define I8_LOAD(port, i) float(bitfieldExtract(int(port[(i) >> 2]), (int(i) & 3) * 8, 8))
 
+// Rounded to nearest even, to Inf where it is too large, by integers: what packHalf2x16 does with either is the driver's choice (SwiftShader
+// makes NaN of what is too large).
+uint f16_round(float v) {
+    const uint bits = floatBitsToUint(v), sign = (bits >> 16) & 0x8000u, size = bits & 0x7fffffffu;
+    if (size > 0x7f800000u) return sign | 0x7e00u | ((size >> 13) & 0x3ffu);
+    if (size >= 0x47800000u) return sign | 0x7c00u;
+    if (size >= 0x38800000u) return sign | ((size - 0x38000000u + 0xfffu + ((size >> 13) & 1u)) >> 13);
+    const uint e = size >> 23;
+    if (e < 102u) return sign; // less than half of the least subnormal
+    const uint man = (size & 0x007fffffu) | 0x00800000u, shift = 126u - e, kept = man >> shift;
+    const uint rest = man & ((1u << shift) - 1u), tie = 1u << (shift - 1u);
+    return sign | (kept + (rest > tie || (rest == tie && (kept & 1u) != 0u) ? 1u : 0u));
+}
+
+uint bf16_round(float v) {
+    const uint bits = floatBitsToUint(v);
+    if ((bits & 0x7fffffffu) > 0x7f800000u) return (bits >> 16) | 0x40u;
+    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+}
+
 #if defined(LB_T_F32)
 #define T_CODE(port, i) port[i]
 #define T_PUT(port, i, code) port[i] = code
@@ -34,15 +54,10 @@
     }
 #if defined(LB_T_F16)
 #define T_VALUE(code) unpackHalf2x16(code).x
-#define T_ROUND(v) packHalf2x16(vec2(v, 0.0))
+#define T_ROUND(v) f16_round(v)
 #else
 #define T_VALUE(code) uintBitsToFloat((code) << 16)
 #define T_ROUND(v) bf16_round(v)
-uint bf16_round(float v) {
-    const uint bits = floatBitsToUint(v);
-    if ((bits & 0x7fffffffu) > 0x7f800000u) return (bits >> 16) | 0x40u;
-    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-}
 #endif
 #endif
 #define T_LOAD(port, i) T_VALUE(T_CODE(port, i))

@@ -31,12 +31,6 @@ float value_of(uint code, int exp_bits, int man_bits) {
 #define HALF_CODE(port, i) bitfieldExtract(port[(i) >> 1], ((i) & 1) * 16, 16)
 #define VALUE(port, i, name) value_of(CODE(port, i, p.name##_exp, p.name##_man), p.name##_exp, p.name##_man)
 
-uint bf16_of(float v) {
-    const uint bits = floatBitsToUint(v);
-    if (lb_isnan(v)) return (bits >> 16) | 0x40u;
-    return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
-}
-
 void main() {
     const int x = int(gl_LocalInvocationID.x), y = int(gl_LocalInvocationID.y);
     const int j = int(gl_WorkGroupID.x) * TILE + x, i = int(gl_WorkGroupID.y) * TILE + y;
@@ -58,7 +52,7 @@ void main() {
     if (p.d_man == 23) {
         d[at] = floatBitsToUint(sum);
     } else {
-        const uint code = p.d_exp == 8 ? bf16_of(sum) : packHalf2x16(vec2(sum, 0.0));
+        const uint code = p.d_exp == 8 ? bf16_round(sum) : f16_round(sum);
         atomicAnd(d[at >> 1], (at & 1) != 0 ? 0x0000ffffu : 0xffff0000u);
         atomicOr(d[at >> 1], code << ((at & 1) * 16));
     }
