@@ -186,7 +186,6 @@ static void transposed(plan *p) {
     want(p, 0, p->m == p->n ? "D is transposed" : "D is written column by column");
 }
 
-
 static void tiles_transposed(plan *p) {
     for (size_t i = 0; i < p->m; i += 8)
         for (size_t j = 0; j < p->n; j += 8) lb_plant_transpose_tile(&p->dm, i, j, 8);

@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import zlib
+from collections.abc import Iterable
 from ctypes import byref
 from pathlib import Path
 from typing import Any
@@ -55,10 +56,12 @@ session = Session()
 def assert_within(actual: Any, a: Any, b: Any, c: Any = None, *, contract: ContractName | str | Contract | None = None,
                   unit: str | Unit | None = None, in_: FormatName | Format | None = None, in_b: FormatName | Format | None = None,
                   acc: FormatName | Format | None = None, out: FormatName | Format | None = None, transpose_b: bool = False,
-                  nan: str = "bits", reference: str = "auto", sample: int = 0, seed: int = 1) -> Result:
+                  nan: str = "bits", reference: str = "auto", sample: int = 0, seed: int = 1, power: bool = False,
+                  allow_blind: Iterable[str] = ()) -> Result:
     """Raise Mismatch unless ``actual`` = A B + C is within ``contract``, or has ``unit``'s bits, or (both) each element is one of the two.
 
-    Shapes, formats and options: as :func:`lastbit.check`. An output of which nothing could be compared raises too. The message names
+    Shapes, formats and options: as :func:`lastbit.check`. An output of which nothing could be compared raises too, and with ``power`` a contract that is
+    blind to a fault. The message names
     element, bits, bound and counts; operands and output are left in a folder under ``.lastbit`` (pytest: ``--lastbit-dir``; elsewhere
     the variable LASTBIT_DIR), with the command that judges them again. Returns the Result.
 
@@ -68,10 +71,12 @@ def assert_within(actual: Any, a: Any, b: Any, c: Any = None, *, contract: Contr
     1
     """
     __tracebackhide__ = True
+    blind = list(allow_blind)
     judged = judge(a, b, actual, c, unit=unit, contract=contract, on=None, in_=in_, in_b=in_b, acc=acc, out=out,
-                   transpose_b=transpose_b, nan=nan, reference=reference, sample=sample, seed=seed, timeout=60.0, max_outliers=16)
+                   transpose_b=transpose_b, nan=nan, reference=reference, sample=sample, seed=seed, timeout=60.0, max_outliers=16,
+                   power=power, allow_blind=blind)
     passed = judged.record.contents.verdict == lb_verdict.PASS
-    saved = "" if passed else _save(judged, transpose_b, nan, reference, sample, seed)
+    saved = "" if passed else _save(judged, transpose_b, nan, reference, sample, seed, power, blind)
     result = Result(judged.record)
     session.results.append(result)
     if not passed:
@@ -79,7 +84,7 @@ def assert_within(actual: Any, a: Any, b: Any, c: Any = None, *, contract: Contr
     return result
 
 
-def _save(judged: Judged, transpose_b: bool, nan: str, reference: str, sample: int, seed: int) -> str:
+def _save(judged: Judged, transpose_b: bool, nan: str, reference: str, sample: int, seed: int, power: bool, blind: list[str]) -> str:
     """Leave the case, put the command into the record, and say both. Where the disk refuses, say that instead."""
     folder = session.case_folder()
     files = [(name, x) for name, x in (("A", judged.a), ("B", judged.b), ("C", judged.c), ("D", judged.actual)) if x is not None]
@@ -93,6 +98,7 @@ def _save(judged: Judged, transpose_b: bool, nan: str, reference: str, sample: i
     except OSError as e:
         return f"  not saved  {e}\n"
     command = _command(judged, {name: (folder / f"{name}.safetensors", x) for name, x in files}, transpose_b, nan, reference, sample, seed)
+    command += (" --power" if power else "") + "".join(f" --allow-blind {shlex.quote(name)}" for name in blind)
     field = ctypes.addressof(judged.record.contents) + lb_record.rerun.offset
     library.lb_record_text(ctypes.c_void_p(field), b"%s", command.encode())
     return f"  rerun      {command}\n"

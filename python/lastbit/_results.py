@@ -6,7 +6,7 @@ import ctypes
 import json
 import os
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from ctypes import POINTER, byref
 from dataclasses import dataclass
 from typing import Any
@@ -148,7 +148,7 @@ class Judged:
 def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contract: ContractName | str | Contract | None, on: str | None,
           in_: FormatName | Format | None, in_b: FormatName | Format | None, acc: FormatName | Format | None,
           out: FormatName | Format | None, transpose_b: bool, nan: str, reference: str, sample: int, seed: int, timeout: float,
-          max_outliers: int) -> Judged:
+          max_outliers: int, power: bool = False, allow_blind: Iterable[str] = ()) -> Judged:
     """check, up to the record. The formats are chosen as `lastbit check` chooses them."""
     if (actual is None) == (on is None):
         raise error(lb_status.E_ARG, "give actual=, the output to judge, or on=, the device to run; one of the two", "check")
@@ -173,9 +173,11 @@ def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contr
         contract=rule._row if rule else None,
         nan_by_class=_choice(nan, ("bits", "class"), "nan") == 1,
         reference=member(lb_reference_mode, reference, "way to compute a reference"),
-        sample=sample, seed=seed, timeout_seconds=timeout, max_outliers=max_outliers)
+        sample=sample, seed=seed, timeout_seconds=timeout, max_outliers=max_outliers, power=power)
+    allowed = _allowed(options, allow_blind)  # kept until the call returns
     record = POINTER(lb_record)()
     call("lb_check", byref(options), ctypes.cast(byref(record), POINTER(ctypes.c_void_p)))
+    del allowed
     return Judged(record, left, right, add, judged, row, rule)
 
 
@@ -183,7 +185,7 @@ def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit
           contract: ContractName | str | Contract | None = None, on: str | None = None, in_: FormatName | Format | None = None,
           in_b: FormatName | Format | None = None, acc: FormatName | Format | None = None, out: FormatName | Format | None = None,
           transpose_b: bool = False, nan: str = "bits", reference: str = "auto", sample: int = 0, seed: int = 1, timeout: float = 60.0,
-          max_outliers: int = 16) -> Result:
+          max_outliers: int = 16, power: bool = False, allow_blind: Iterable[str] = ()) -> Result:
     """Judge D = A B + C: the output ``actual``, or what a device (``on="kernel:FILE.json"``, ``"model:UNIT"``) makes of it.
 
     Shapes: a [m, k]; b [k, n], or [n, k] with ``transpose_b``; c and actual [m, n]. With ``unit`` the output is compared word for
@@ -191,7 +193,8 @@ def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit
     legal; with both, each element is exact, legal or wrong.
     Formats: those that the dtypes name, or the unit's; ``in_``, ``in_b``, ``acc``, ``out`` where arrays hold plain codes.
     ``nan``: bits, or class: any NaN equals any NaN. ``reference``: auto (exact where f64 does not decide), f64, exact. ``sample``: at
-    most so many rows and columns (0: all). Raises ShapeError, FormatError …; a disagreement is a verdict, never an exception.
+    most so many rows and columns (0: all). ``power``: inject faults into a correct output too (``record["power"]``); a contract that misses
+    one is UNPROVEN, unless ``allow_blind`` names it. Raises ShapeError, FormatError …; a disagreement is a verdict, never an exception.
 
     >>> import lastbit as lb, numpy as np
     >>> rng = np.random.default_rng(7)
@@ -202,14 +205,15 @@ def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit
     """
     return Result(judge(a, b, actual, c, unit=unit, contract=contract, on=on, in_=in_, in_b=in_b, acc=acc, out=out,
                         transpose_b=transpose_b, nan=nan, reference=reference, sample=sample, seed=seed, timeout=timeout,
-                        max_outliers=max_outliers).record)
+                        max_outliers=max_outliers, power=power, allow_blind=allow_blind).record)
 
 
 def grade(actual: Any, reference: Any, contract: ContractName | str | Contract = "m16-tc", *, k: int,
-          format: FormatName | Format | None = None, max_outliers: int = 16) -> Result:
+          format: FormatName | Format | None = None, max_outliers: int = 16, power: bool = False,
+          allow_blind: Iterable[str] = ()) -> Result:
     """Compare two matrices of one format under a contract. ``k``: the reduction depth that the kernel ran.
 
-    Shapes: both [m, n]. ``format`` where they hold plain codes. Raises ShapeError, FormatError, UnknownNameError, ArgumentError.
+    Shapes: both [m, n]. ``format`` where they hold plain codes. ``power``, ``allow_blind``: as :func:`check`. Raises ShapeError, FormatError, UnknownNameError, ArgumentError.
 
     >>> import lastbit as lb, numpy as np
     >>> r = lb.quantize([[1.0, 2.0, 3.0]], "bf16")
@@ -225,9 +229,11 @@ def grade(actual: Any, reference: Any, contract: ContractName | str | Contract =
     rule = find_contract(contract) if isinstance(contract, str) else contract
     codes = np.ascontiguousarray(got.array)
     options = lb_block_options(reference=want.mat, actual=codes.ctypes.data, actual_bytes=codes.nbytes, contract=rule._row, k=float(k),
-                               max_outliers=max_outliers)
+                               max_outliers=max_outliers, power=power)
+    allowed = _allowed(options, allow_blind)  # kept until the call returns
     record = POINTER(lb_record)()
     call("lb_grade_block", byref(options), ctypes.cast(byref(record), POINTER(ctypes.c_void_p)))
+    del allowed
     return Result(record)
 
 
@@ -236,6 +242,14 @@ def replay(path: str | os.PathLike[str]) -> Result:
     record = POINTER(lb_record)()
     call("lb_replay", encode(path, "path"), ctypes.cast(byref(record), POINTER(ctypes.c_void_p)))
     return Result(record)
+
+
+def _allowed(options: lb_check_options | lb_block_options, names: Iterable[str]) -> Any:
+    """Put names into the options; what is returned must live as long as the options are used."""
+    words = [encode(name, "a fault's name") for name in names]
+    array = (ctypes.c_char_p * len(words))(*words)
+    options.allow_blind, options.allow_blind_count = ctypes.cast(array, ctypes.c_void_p), len(words)
+    return array
 
 
 def _choice(said: str, names: tuple[str, ...], what: str) -> int:

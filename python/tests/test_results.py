@@ -164,3 +164,18 @@ def test_a_device_runs_behind_guards_also_after_products_on_threads():
     a = draw((256, 256))
     unit.gemm(a, a, threads=2)  # leaves OpenMP's threads behind, which a forked process does not have
     assert lb.check(a, a, on=f"model:{unit.name}", unit=unit, timeout=20).passed
+
+
+def test_a_contract_that_misses_faults_is_unproven_unless_they_are_allowed():
+    result = lb.check(A, B, product(A, B), contract="nmse", power=True)
+    missed = [row["fault"] for row in result.record["power"]["faults"] if row["end"] == "missed"]
+    assert result.verdict == "UNPROVEN" and "ulp-3" in missed and result.reason.startswith("blind: nmse would pass")
+    assert lb.check(A, B, product(A, B), contract="nmse", power=True, allow_blind=missed).passed
+    assert lb.check(A, B, product(A, B), contract="m16-tc", power=True).record["power"]["score"] == 1
+    assert lb.check(A, B, product(A, B), contract="m16-tc").record["power"] is None
+    d = product(A, B)
+    assert lb.grade(d, d, "m16-tc", k=200, power=True).passed
+    with pytest.raises(lb.UnknownNameError, match="did you mean ulp-3"):
+        lb.grade(d, d, "m16-tc", k=200, power=True, allow_blind=["ulp-33"])
+    with pytest.raises(AssertionError, match="blind: nmse"):
+        lb.assert_within(d, A, B, contract="nmse", power=True)

@@ -120,7 +120,7 @@ static void hidden_by_equal(lb_plant *p, bool rows, size_t first, size_t step) {
 
 /* ---- rows ------------------------------------------------------------------------------------------------------------ */
 
-lb_status plant_zeroed_row(lb_plant *p, lb_error *err) {
+lb_status lb_fault_zeroed_row(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t row = quietest_row(p->right, false);
     if (row == SIZE_MAX) {
@@ -141,7 +141,7 @@ static void hidden_by_silence(lb_plant *p) {
     lb_plant_hidden(p, "every row that is not zero equals its neighbour");
 }
 
-lb_status plant_swapped_rows(lb_plant *p, lb_error *err) {
+lb_status lb_fault_swapped_rows(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t row = quietest_row(p->right, true);
     if (row == SIZE_MAX) {
@@ -153,7 +153,7 @@ lb_status plant_swapped_rows(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_copied_row(lb_plant *p, lb_error *err) {
+lb_status lb_fault_copied_row(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t row = quietest_row(p->right, true);
     if (row == SIZE_MAX) {
@@ -165,7 +165,7 @@ lb_status plant_copied_row(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_half_offset(lb_plant *p, lb_error *err) {
+lb_status lb_fault_half_offset(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t half = (p->out.rows + 1) / 2;
     hidden_by_equal(p, true, half, 1);
@@ -175,7 +175,7 @@ lb_status plant_half_offset(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_unwritten(lb_plant *p, lb_error *err) {
+lb_status lb_fault_unwritten(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t row = p->out.rows - 1;
     lb_plant_fill_code(&p->out, (lb_rectangle){row, row, 0, p->out.cols - 1}, lb_poison_code(p->out.format));
@@ -194,12 +194,12 @@ static lb_status shifted_tail(lb_plant *p, size_t width) {
     return LB_OK;
 }
 
-lb_status plant_tail_13(lb_plant *p, lb_error *err) {
+lb_status lb_fault_tail_13(lb_plant *p, lb_error *err) {
     (void)err;
     return shifted_tail(p, 13);
 }
 
-lb_status plant_tail_16(lb_plant *p, lb_error *err) {
+lb_status lb_fault_tail_16(lb_plant *p, lb_error *err) {
     (void)err;
     return shifted_tail(p, 16);
 }
@@ -208,7 +208,7 @@ static size_t at_most(size_t x, size_t most) {
     return x < most ? x : most;
 }
 
-lb_status plant_stale(lb_plant *p, lb_error *err) {
+lb_status lb_fault_stale(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t n = p->out.cols, width = at_most(n / 2, 16);
     hidden_by_equal(p, false, n - width, width);
@@ -218,7 +218,7 @@ lb_status plant_stale(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_wrapped_store(lb_plant *p, lb_error *err) {
+lb_status lb_fault_wrapped_store(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t n = p->out.cols, tail = n % 16 ? n % 16 : 16, width = at_most(tail, n > 1 ? n - 1 : 1);
     if (p->out.rows < 2) {
@@ -247,7 +247,7 @@ static void say_tile(lb_plant *p, lb_rectangle r) {
     lb_plant_say(p, "rows %zu..%zu, columns %zu..%zu", r.top, r.bottom, r.left, r.right);
 }
 
-lb_status plant_zeroed_tile(lb_plant *p, lb_error *err) {
+lb_status lb_fault_zeroed_tile(lb_plant *p, lb_error *err) {
     (void)err;
     const lb_rectangle r = middle_tile(p->right, 16);
     bool zero = true;
@@ -262,7 +262,7 @@ lb_status plant_zeroed_tile(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_shifted_tile(lb_plant *p, lb_error *err) {
+lb_status lb_fault_shifted_tile(lb_plant *p, lb_error *err) {
     (void)err;
     lb_rectangle r = middle_tile(p->right, 16);
     if (r.left == 0) r.left = 1; /* the first column has none to its left */
@@ -281,7 +281,7 @@ lb_status plant_shifted_tile(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_transposed_tile(lb_plant *p, lb_error *err) {
+lb_status lb_fault_transposed_tile(lb_plant *p, lb_error *err) {
     (void)err;
     const size_t size = at_most(at_most(p->out.rows, p->out.cols), 8), top = (p->out.rows - size) / 2, left = (p->out.cols - size) / 2;
     bool symmetric = true;
@@ -306,7 +306,7 @@ static place largest_or_hidden(lb_plant *p) {
     return at;
 }
 
-lb_status plant_scale_2(lb_plant *p, lb_error *err) {
+lb_status lb_fault_scale_2(lb_plant *p, lb_error *err) {
     (void)err;
     largest_or_hidden(p);
     if (p->hidden) return LB_OK;
@@ -336,17 +336,17 @@ static lb_status off_by(lb_plant *p, int64_t steps) {
     return LB_OK;
 }
 
-lb_status plant_ulp_3(lb_plant *p, lb_error *err) {
+lb_status lb_fault_ulp_3(lb_plant *p, lb_error *err) {
     (void)err;
     return off_by(p, 3);
 }
 
-lb_status plant_ulp_16(lb_plant *p, lb_error *err) {
+lb_status lb_fault_ulp_16(lb_plant *p, lb_error *err) {
     (void)err;
     return off_by(p, -16);
 }
 
-lb_status plant_near_zero(lb_plant *p, lb_error *err) {
+lb_status lb_fault_near_zero(lb_plant *p, lb_error *err) {
     (void)err;
     const place at = extreme(p->right, false);
     const double rms = at.found ? sqrt(sum_of_squares(p->right, at.row) / (double)p->right->cols) : 0;
@@ -363,7 +363,7 @@ lb_status plant_near_zero(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_nan(lb_plant *p, lb_error *err) {
+lb_status lb_fault_nan(lb_plant *p, lb_error *err) {
     (void)err;
     const place at = extreme(p->right, false);
     uint64_t nan = 0;
@@ -376,7 +376,7 @@ lb_status plant_nan(lb_plant *p, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_inf(lb_plant *p, lb_error *err) {
+lb_status lb_fault_inf(lb_plant *p, lb_error *err) {
     (void)err;
     uint64_t inf = 0;
     const bool has = lb_inf_code(p->out.format, &inf);

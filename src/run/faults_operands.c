@@ -84,7 +84,7 @@ static bool all_zero(const lb_mat *m, size_t top, size_t bottom, size_t left, si
     return true;
 }
 
-lb_status plant_lost_k_tail(lb_plant *p, lb_error *err) {
+lb_status lb_fault_lost_k_tail(lb_plant *p, lb_error *err) {
     const size_t k = lb_case_k(p->x), ragged = k % 16 ? k % 16 : 16, tail = ragged < k ? ragged : (k + 1) / 2, first = k - tail;
     operands o;
     lb_status s = copy_operands(p, &o, err);
@@ -101,7 +101,7 @@ lb_status plant_lost_k_tail(lb_plant *p, lb_error *err) {
     return s;
 }
 
-lb_status plant_half_k(lb_plant *p, lb_error *err) {
+lb_status lb_fault_half_k(lb_plant *p, lb_error *err) {
     const size_t k = lb_case_k(p->x), half = (k + 1) / 2;
     operands o;
     lb_status s = copy_operands(p, &o, err);
@@ -118,7 +118,7 @@ lb_status plant_half_k(lb_plant *p, lb_error *err) {
     return s;
 }
 
-lb_status plant_lost_c(lb_plant *p, lb_error *err) {
+lb_status lb_fault_lost_c(lb_plant *p, lb_error *err) {
     const lb_mat *c = &p->x->c;
     if (!c->codes) {
         lb_plant_hidden(p, "there is no C");
@@ -175,11 +175,11 @@ static lb_status rounded_inputs(lb_plant *p, lb_format_id id, lb_error *err) {
     return s;
 }
 
-lb_status plant_tf32_inputs(lb_plant *p, lb_error *err) {
+lb_status lb_fault_tf32_inputs(lb_plant *p, lb_error *err) {
     return rounded_inputs(p, LB_TF32, err);
 }
 
-lb_status plant_bf16_inputs(lb_plant *p, lb_error *err) {
+lb_status lb_fault_bf16_inputs(lb_plant *p, lb_error *err) {
     return rounded_inputs(p, LB_BF16, err);
 }
 
@@ -194,7 +194,7 @@ static size_t flush(lb_mat *m) {
     return count;
 }
 
-lb_status plant_flushed_subnormals(lb_plant *p, lb_error *err) {
+lb_status lb_fault_flushed_subnormals(lb_plant *p, lb_error *err) {
     operands o;
     lb_status s = copy_operands(p, &o, err);
     const size_t inputs = s == LB_OK ? flush(&o.a) + flush(&o.b) : 0;
@@ -260,10 +260,10 @@ static lb_status accumulated_in(lb_plant *p, lb_format_id id, lb_error *err) {
     return LB_OK;
 }
 
-lb_status plant_f16_accumulation(lb_plant *p, lb_error *err) {
+lb_status lb_fault_f16_accumulation(lb_plant *p, lb_error *err) {
     return accumulated_in(p, LB_F16, err);
 }
 
-lb_status plant_bf16_accumulation(lb_plant *p, lb_error *err) {
+lb_status lb_fault_bf16_accumulation(lb_plant *p, lb_error *err) {
     return accumulated_in(p, LB_BF16, err);
 }

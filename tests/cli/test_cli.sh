@@ -169,7 +169,7 @@ done
 expect $LINENO 0 out 'recorded' units sm_90/wgmma.m64n8k32.f32.e4m3
 expect $LINENO 0 out '^lastbit [0-9]' --version
 expect $LINENO 0 out 'exit: 0 PASS' --help
-for command in check grade gemm mma explain fit-schedule replay capture fit decide gen judge fragment units parameters formats contracts explain-contract schedules backends bench; do
+for command in check grade gemm mma explain fit-schedule replay capture fit decide gen judge fragment units parameters formats contracts explain-contract schedules backends bench faults blindness; do
     expect $LINENO 0 out '--help' $command --help
 done
 
@@ -206,6 +206,12 @@ expect $LINENO 2 err 'absent.json: cannot be opened' check f16/A.npy f16/B.npy -
 expect $LINENO 2 err 'max_ulp should be a whole number' check f16/A.npy f16/B.npy --actual f16/D.npy --contract ulp:x
 expect $LINENO 2 err 'use lastbit check' grade bf16/D.safetensors bf16/D.safetensors --contract gamma --k 100
 expect $LINENO 0 out '^PASS' grade bf16/D.safetensors bf16/D.safetensors --contract bitwise --k 100
+expect $LINENO 0 out 'power .*catches [0-9]* of [0-9]* faults' check f16/A.npy f16/B.npy --actual f16/D.npy --out f32 --contract m16-tc --power --allow-blind tf32-inputs
+expect $LINENO 2 err 'did you mean zeroed-row' grade bf16/D.safetensors bf16/D.safetensors --contract m16-tc --k 100 --power --allow-blind zeroed-rov
+expect $LINENO 2 err 'give --power' grade bf16/D.safetensors bf16/D.safetensors --contract m16-tc --k 100 --allow-blind nan
+expect $LINENO 3 out 'blind: nmse would pass' grade bf16/D.safetensors bf16/D.safetensors --contract nmse --k 100 --power
+expect $LINENO 0 out '"power": *{"score"' grade bf16/D.safetensors bf16/D.safetensors --contract m16-tc --k 100 --power --json
+expect $LINENO 0 out 'flushed-subnormals' faults --json
 expect $LINENO 0 out '^limit .*decided by' explain-contract gamma f16/A.npy f16/B.npy --at 0,0
 expect $LINENO 0 out '"decided": ' explain-contract mine.json f16/A.npy f16/B.npy --at 1,2 --k 4096 --json
 expect $LINENO 0 out 'none of this element' explain-contract nmse f16/A.npy f16/B.npy --at 0,0
