@@ -64,7 +64,7 @@ static const struct {
     {__LINE__, 102, LB_RUN_DONE, 8, 0, false, true},
     {__LINE__, 103, LB_RUN_DONE, 0, 0, true, true},
     {__LINE__, 104, LB_RUN_DONE, 0, 104, false, false},
-    {__LINE__, 105, LB_RUN_FAILED, 0, 105, false, false},
+    {__LINE__, 105, LB_RUN_FAILED, 0, 105, false, true},
     {__LINE__, 107, LB_RUN_DONE, 4, 0, false, true},
     {__LINE__, 108, LB_RUN_CRASHED, 0, 0, false, true},
     {__LINE__, 5000000, LB_RUN_DONE, 0, 0, false, true}, /* more memory than there was */
