@@ -8,6 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+static bool is_named(const cli_texts *on, const char *name) {
+    for (size_t i = 0; i < on->count; i++)
+        if (strcmp(on->items[i], name) == 0) return true;
+    return false;
+}
+
 /* Pairs of a pasted case that are no part of it: on=DEVICE. */
 static bool take_device(cli_parity *a, char *text, lb_error *err) {
     for (char *p = strstr(text, "on="); p; p = strstr(p + 1, "on=")) {
@@ -15,6 +21,10 @@ static bool take_device(cli_parity *a, char *text, lb_error *err) {
         const size_t n = strcspn(p, " ");
         char *name = strndup(p + 3, n - 3);
         memset(p, ' ', n);
+        if (name && is_named(&a->on, name)) {
+            free(name);
+            return true;
+        }
         if (!name || a->on.count == sizeof a->on.items / sizeof a->on.items[0]) {
             free(name);
             lb_fail(err, LB_E_ARG, "--case", "too many devices");

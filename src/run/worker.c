@@ -324,6 +324,6 @@ lb_status lb_worker_answer_of(lb_worker *k, lb_op_case *x, lb_worker_answer *out
     }
     if (m.told == LB_TOLD && m.status == LB_OK && m.seconds > 0) r->seconds = m.seconds;
     look_at_zones(k, x, r);
-    if (r->guard_damage || r->inputs_changed) stop(k); /* it may have written elsewhere too */
+    if (r->end != LB_RUN_DONE || r->guard_damage || r->inputs_changed) stop(k); /* a launch may still run; it may have written elsewhere */
     return LB_OK;
 }
