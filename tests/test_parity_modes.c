@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-static const char *const wild[] = {"plugin:" LB_WILD_PLUGIN_PATH}, *const cpu[] = {"cpu", "replay:device"};
+static const char *const wild[] = {("plugin:" LB_WILD_PLUGIN_PATH)}, *const cpu[] = {"cpu", "replay:device"};
 
 static lb_op_case *open_case(const char *text) {
     lb_op_case *x;
@@ -246,7 +246,7 @@ static void an_unclamped_tanh_is_found_by_its_magnitude(void **state) {
 /* ---- the odd one out ----------------------------------------------------------------------------------------------------------------- */
 
 static void of_three_devices_the_one_apart_is_named(void **state) {
-    static const char *const on[] = {"cpu", "cpu:contracted", "plugin:" LB_WILD_PLUGIN_PATH};
+    static const char *const on[] = {"cpu", "cpu:contracted", ("plugin:" LB_WILD_PLUGIN_PATH)};
     static const char *const texts[] = {"op=add n=109", "op=add n=100"};
     const lb_parity_options o = {.on = on, .on_count = 3, .cases = texts, .case_count = 2, .no_power = true};
     parity_run r;

@@ -81,7 +81,7 @@ static lb_op_case *open_add(size_t n) {
 }
 
 static lb_worker_answer ask(lb_worker *w, lb_op_case *x) {
-    lb_worker_answer a;
+    lb_worker_answer a = {.cannot = false};
     lb_error err = {0};
     if (lb_worker_ask(w, x, &err) != LB_OK || lb_worker_answer_of(w, x, &a, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
     return a;
