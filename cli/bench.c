@@ -62,9 +62,9 @@ static lb_status open_operands(operands *o, const lb_unit *u, size_t n, lb_error
     const size_t a_cols = u->sparse_group ? n / 2 : n,
                  scales = u->scale_block ? (n + (size_t)u->scale_block - 1) / (size_t)u->scale_block : 0;
     *o = (operands){0};
-    bool ok = open_mat(&o->a, u->a, n, a_cols) & open_mat(&o->b, u->b, n, n) & open_mat(&o->d, u->d, n, n);
-    if (u->scale_block) ok &= open_mat(&o->scale_a, u->scale, n, scales) & open_mat(&o->scale_b, u->scale, scales, n);
-    if (u->sparse_group) ok &= open_mat(&o->metadata, LB_U8, n, a_cols);
+    bool ok = open_mat(&o->a, u->a, n, a_cols) && open_mat(&o->b, u->b, n, n) && open_mat(&o->d, u->d, n, n);
+    if (u->scale_block) ok = ok && open_mat(&o->scale_a, u->scale, n, scales) && open_mat(&o->scale_b, u->scale, scales, n);
+    if (u->sparse_group) ok = ok && open_mat(&o->metadata, LB_U8, n, a_cols);
     if (!ok) {
         close_operands(o);
         return lb_fail(err, LB_E_MEMORY, "bench", "no memory for matrices of %zux%zu", n, n);

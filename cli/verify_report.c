@@ -116,7 +116,7 @@ static json_t *number(double x) {
 static json_t *step_json(const lb_net_step *s) {
     return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:[I, I], s:b}", "node", s->node, "op", s->op->name, "max_abs", number(s->max_abs),
                      "max_ulp", number(s->max_ulp), "ratio", number(s->ratio), "budget", number(s->budget), "at", (json_int_t)s->row,
-                     (json_int_t)s->col);
+                     (json_int_t)s->col, "compared", s->compared);
 }
 
 static json_t *report_json(const lb_net *n, const char *arith, const lb_net_report *r) {

@@ -95,7 +95,7 @@ static void build_bert(lb_builder *b, const lb_net_options *o) {
     sizes(&m, "encoder.layer.0.intermediate.dense.weight", &m.hidden, &unused);
     m.layers = count_layers(&m);
     m.heads = o->heads ? o->heads : c.heads;
-    m.eps = c.eps ? c.eps : 1e-12;
+    m.eps = c.eps > 0 ? c.eps : 1e-12;
     if (!m.heads || !m.d || m.d % m.heads || !context || !types || !m.hidden || m.d > (size_t)1 << 20 || m.hidden > (size_t)1 << 22) {
         b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(n->file),
                             "width %zu, hidden %zu and %zu heads make no encoder; put config.json beside it or give --heads N", m.d,

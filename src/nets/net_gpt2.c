@@ -104,7 +104,7 @@ static void build_gpt2(lb_builder *b, const lb_net_options *o) {
     sizes(&g, "wpe.weight", &context, &unused);
     g.layers = count_layers(&g);
     g.heads = o->heads ? o->heads : c.heads ? c.heads : g.d / 64;
-    g.eps = c.eps ? c.eps : 1e-5;
+    g.eps = c.eps > 0 ? c.eps : 1e-5;
     if (!g.heads || !g.d || g.d % g.heads || !context || g.d > (size_t)1 << 20) {
         b->status = lb_fail(b->err, LB_E_FILE, lb_file_path(n->file), "width %zu and %zu heads make no GPT-2; say --heads N", g.d, g.heads);
         return;

@@ -22,7 +22,7 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const char replay_name[] = "replay:device"; /* a column of its own, before the devices */
 
-static const char networks[] = "networks are not there yet";
+static const char networks[] = "wants a model: lastbit verify MODEL --reference REF (docs/networks.md)";
 
 struct lb_deviations {
     const char *document;
