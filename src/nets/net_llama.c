@@ -162,7 +162,8 @@ static void build_llama(lb_builder *b, const lb_net_options *o) {
     lb_config c;
     b->status = lb_config_beside(lb_file_path(f), &c, b->err);
     if (b->status != LB_OK) return;
-    shape s = {.heads = o->heads ? o->heads : c.heads, .theta = c.theta > 0 ? c.theta : 10000, .eps = c.eps > 0 ? c.eps : 1e-5, .rope = "rope"};
+    shape s = {
+        .heads = o->heads ? o->heads : c.heads, .theta = c.theta > 0 ? c.theta : 10000, .eps = c.eps > 0 ? c.eps : 1e-5, .rope = "rope"};
     size_t unused, kv;
     sizes(f, hugging_face.embedding, &s.vocab, &s.dim);
     sizes(f, "model.layers.0.mlp.gate_proj.weight", &s.hidden, &unused);
