@@ -68,9 +68,8 @@ static lb_status skip_blank(reader *r, lb_error *err) {
     return LB_OK;
 }
 
-/* Past the ';' that ends a statement. */
-static lb_status skip_statement(reader *r, lb_error *err) {
-    const size_t from = r->line;
+/* Past the ';' that ends a statement, which began in line `from`. */
+static lb_status skip_statement(reader *r, size_t from, lb_error *err) {
     while (true) {
         LB_TRY(skip_blank(r, err));
         if (r->at == r->end) {
@@ -163,6 +162,7 @@ static lb_status read_statement(lb_scan *s, reader *r, lb_error *err) {
     const char *from;
     size_t length;
     LB_TRY(skip_guard(r, err));
+    const size_t line = r->line;
     read_word(r, word, &from, &length);
     if (!length) return broken(r, err, "neither an instruction nor a directive nor a label");
     if (strcmp(word, ".loc") == 0 || strcmp(word, ".file") == 0) {
@@ -174,9 +174,9 @@ static lb_status read_statement(lb_scan *s, reader *r, lb_error *err) {
         step(r);
         return LB_OK;
     }
-    if (*word == '.') return skip_statement(r, err);
+    if (*word == '.') return skip_statement(r, line, err);
     if (length >= MAX_WORD) return broken(r, err, "an instruction of more than 159 letters");
-    LB_TRY(skip_statement(r, err));
+    LB_TRY(skip_statement(r, line, err));
     return count_instruction(s, r, word, err);
 }
 
