@@ -44,7 +44,7 @@ static const row rows[] = {
     ROW("wgmma.sm_90a.cubin", "fp8", "sm_90", "QGMMA.64x16x32.F16.E4M3.E5M2", 1, "sm_90/wgmma.m64n16k32.f16.e4m3.e5m2"),
     ROW("wgmma.sm_90a.cubin", "bytes", "sm_90", "IGMMA.64x24x32.S8.S8", 1, "sm_90/wgmma.m64n24k32.i32.i8.i8"),
     ROW("blackwell.sm_120a.cubin", "narrow", "sm_120", "QMMA.16832.F32.E3M2.E2M1", 1, "sm_120/mma.m16n8k32.f32.e3m2.e2m1.f32"),
-    ROW("blackwell.sm_120a.cubin", "scaled", "sm_120", "QMMA.SF.16832.F32.E4M3.E2M3", 1,
+    ROW("blackwell.sm_120a.cubin", "scaled", "sm_120", "QMMA.SF.16832.F32.E4M3.E2M3.E8", 1,
         "sm_120/mma.m16n8k32.f32.e4m3.e2m3.f32.mxf8f6f4.ue8m0"),
     ROW("blackwell.sm_120a.cubin", "fp4", "sm_120", "OMMA.SF.16864.F32.E2M1.E2M1.UE4M3.4X", 1,
         "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3"),

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FILE_BYTES = 1 << 30 };
+enum { MAX_FILE_BYTES = 1 << 30, MAX_LINES = 1000 };
 
 /* A kernel with its lines: `pub` is what callers see. */
 typedef struct kernel {
@@ -84,6 +84,8 @@ lb_status lb_scan_count(lb_scan *s, const char *name, unsigned opcode, lb_scan_l
         (*line)->count++;
         return LB_OK;
     }
+    if (k->pub.line_count == MAX_LINES)
+        return lb_fail(err, LB_E_FILE, k->name, "more than %d different instructions that a scan lists: this is no kernel", MAX_LINES);
     void *items = k->lines;
     if (!grow(&items, sizeof *k->lines, k->pub.line_count, &k->capacity)) return no_memory(err);
     k->lines = items;

@@ -70,16 +70,19 @@ static const op *op_of(unsigned op9) {
     return NULL;
 }
 
-/* Architectures that share machine code: minor versions count as what they are a version of. */
+/* The architecture that sass.def names for one: minor versions count as what they are a version of. 0: none was recorded */
+static unsigned family_of(unsigned arch) {
+    static const unsigned families[][2] = {{70, 75}, {72, 75}, {75, 75},   {80, 80},   {86, 80},   {87, 80},   {88, 80},
+                                           {89, 89}, {90, 90}, {100, 100}, {103, 100}, {110, 100}, {120, 120}, {121, 120}};
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
+        if (families[i][0] == arch) return families[i][1];
+    return 0;
+}
+
 static bool seen_on(const lb_sass_op *row, unsigned arch) {
     char text[8];
-    const unsigned of = arch == 86 || arch == 87 || arch == 88 ? 80
-                        : arch == 70 || arch == 72             ? 75
-                        : arch / 10 == 10                      ? 100
-                        : arch == 121                          ? 120
-                                                               : arch;
-    snprintf(text, sizeof text, "%u", of);
-    return strstr(row->archs, text) != NULL;
+    snprintf(text, sizeof text, "%u", family_of(arch));
+    return family_of(arch) && strstr(row->archs, text) != NULL;
 }
 
 static bool same_field(const field *a, const field *b) {
@@ -155,7 +158,7 @@ static void decode(const op *o, unsigned arch, uint64_t low, uint64_t high, deco
     *d = (decoded){.op = o, .why = ""};
     snprintf(d->name, sizeof d->name, "%s", o->pub.name);
     if (!seen_on(&o->pub, arch)) {
-        d->why = "not recorded on this architecture, where the opcode may be another instruction";
+        d->why = "nothing was recorded on this architecture, where the opcode may be another instruction";
     } else if (!(o->pub.forms >> form & 1)) {
         d->why = "operands of a form that was not recorded: not decoded";
     } else if (!take_fields(d, form, arch, low, high, &read) || ((high & o->check & ~read) != (o->want & ~read))) {
@@ -216,7 +219,7 @@ typedef struct widened {
 
 static void add_halves(lb_scan *s, unsigned arch, const widened *w, lb_scan_line *line) {
     char rows[1024], name[96];
-    const unsigned of = arch / 10 == 10 ? 100 : arch;
+    const unsigned of = family_of(arch);
     snprintf(rows, sizeof rows, "%s", line->rows);
     const size_t before = strlen(rows);
     for (size_t i = 0; i < sizeof halves / sizeof halves[0]; i++) {
@@ -261,8 +264,7 @@ lb_status lb_scan_code(lb_scan *s, unsigned arch, const uint8_t *code, size_t si
         lb_scan_last(s)->instructions++;
         if (!o) continue;
         decode(o, arch, low, high, &d);
-        /* An opcode that means something else elsewhere says nothing of this kernel, unless it could be a matrix unit. */
-        if (!seen_on(&o->pub, arch) && o->pub.kind != LB_SCAN_MATRIX) continue;
+        if (family_of(arch) && !seen_on(&o->pub, arch)) continue; /* another instruction there: 0x036 is VIADD from sm_90 on */
         LB_TRY(lb_scan_count(s, d.name, low & 0xfff, &line, &fresh, err));
         if (fresh) fill_line(s, &d, arch, line);
         if (strcmp(d.name, "F2FP.F16.E4M3") == 0) w.e4m3 = true;

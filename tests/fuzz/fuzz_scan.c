@@ -8,10 +8,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    static const char *const heads[] = {"",
-                                        "\x7f"
-                                        "ELF\x02\x01\x01\x41",
-                                        ".version 8.0\n.target sm_90\n.entry k(){\n"};
+    static const char *const heads[] = {"", "\177ELF\2\1\1\101", ".version 8.0\n.target sm_90\n.entry k(){\n"};
     const char *head = heads[size ? bytes[0] % 3 : 0];
     const size_t length = strlen(head), rest = size ? size - 1 : 0;
     uint8_t *whole = malloc(length + rest + 1);
