@@ -233,6 +233,25 @@ static void add_halves(lb_scan *s, unsigned arch, const widened *w, lb_scan_line
     line->note = "this kernel widens fp8 to f16, so two of these may be one fp8 mma";
 }
 
+/* An instruction of PTX that an architecture does by a larger one. recorded: ptxas-13.0 */
+static const struct {
+    unsigned family;
+    const char *sass, *shape, *smaller;
+} larger[] = {
+    {100, "IMMA.16816.", "m16n8k16", "m8n8k16"},
+    {120, "IMMA.16816.", "m16n8k16", "m8n8k16"},
+};
+
+static void add_smaller(const decoded *d, unsigned arch, const char *unit, char *rows, size_t size, const char **note) {
+    char name[192];
+    for (size_t i = 0; i < sizeof larger / sizeof larger[0]; i++) {
+        const char *at = strstr(unit, larger[i].shape);
+        if (larger[i].family != family_of(arch) || !at || strncmp(d->name, larger[i].sass, strlen(larger[i].sass)) != 0) continue;
+        snprintf(name, sizeof name, "%.*s%s%s", (int)(at - unit), unit, larger[i].smaller, at + strlen(larger[i].shape));
+        add_row(rows, size, name, note);
+    }
+}
+
 static void fill_line(lb_scan *s, const decoded *d, unsigned arch, lb_scan_line *line) {
     char rows[1024] = "", name[192];
     const lb_scalar_op *scalar;
@@ -246,6 +265,7 @@ static void fill_line(lb_scan *s, const decoded *d, unsigned arch, lb_scan_line 
         const size_t n = strcspn(tail, " ");
         unit_name(d, arch, tail, (int)n, name, sizeof name);
         add_row(rows, sizeof rows, name, &line->note);
+        add_smaller(d, arch, name, rows, sizeof rows, &line->note);
         if (!tail[n]) break;
         tail += n + 1;
     }
