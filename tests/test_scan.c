@@ -254,6 +254,23 @@ static void a_flipped_modifier_is_another_instruction_or_not_decoded(void **stat
     free(bytes);
 }
 
+/* Two kernels whose sections are made one, over most of the file: each fits, both together do not. */
+static void sections_that_overlap_are_refused(void **state) {
+    (void)state;
+    size_t size, changed = 0;
+    unsigned char *bytes = read_all(DATA "half.sm_80.cubin", &size);
+    const size_t table = bytes[40] | (size_t)bytes[41] << 8;
+    for (size_t at = table; at + 64 <= size; at += 64)
+        if (bytes[at + 4] == 1 && bytes[at + 8] == 6) { /* bytes of the program, which are code */
+            memset(bytes + at + 24, 0, 16);
+            bytes[at + 33] = (unsigned char)(size / 2 / 256);
+            changed++;
+        }
+    assert_true(changed >= 3);
+    must_be_refused(bytes, size, "overlap");
+    free(bytes);
+}
+
 /* ---- fatbinaries ----------------------------------------------------------------------------------------------------------- */
 
 static void put(unsigned char *at, size_t x, size_t bytes) {
@@ -351,6 +368,7 @@ int main(void) {
         cmocka_unit_test(no_damage_of_headers_does_harm),
         cmocka_unit_test(a_header_says_what_is_wrong_with_it),
         cmocka_unit_test(a_flipped_modifier_is_another_instruction_or_not_decoded),
+        cmocka_unit_test(sections_that_overlap_are_refused),
         cmocka_unit_test(the_cubins_of_a_fatbinary_are_scanned),
         cmocka_unit_test(ptx_is_read_past_comments_blocks_labels_and_guards),
         cmocka_unit_test(text_that_is_cut_or_no_ptx_is_refused_with_its_line),

@@ -24,6 +24,7 @@ typedef struct elf {
     unsigned arch;
     const uint8_t *names; /* the strings that sections are named from */
     size_t names_size;
+    size_t code_left, names_left; /* what sections that do not overlap can still have */
 } elf;
 
 typedef struct section {
@@ -67,19 +68,23 @@ static lb_status read_arch(elf *e, lb_error *err) {
     return broken(e, 48, err, "machine code of before sm_70, which is not scanned");
 }
 
-/* "text.NAME" is a kernel or a device function. */
-static lb_status scan_section(lb_scan *s, const elf *e, const section *x, lb_error *err) {
+/* ".text.NAME" is a kernel or a device function. */
+static lb_status scan_section(lb_scan *s, elf *e, const section *x, lb_error *err) {
     static const char text[] = ".text.";
     char arch[16];
     if (x->type != SHT_PROGBITS || x->name_length < sizeof text || strncmp(x->name, text, sizeof text - 1) != 0) return LB_OK;
     if (x->size % 16) return broken(e, (size_t)x->at, err, "machine code that is no whole number of 16-byte words");
+    if (x->size > e->code_left || x->name_length > e->names_left)
+        return broken(e, (size_t)x->at, err, "sections of machine code overlap: the file is damaged");
+    e->code_left -= (size_t)x->size;
+    e->names_left -= x->name_length;
     snprintf(arch, sizeof arch, "sm_%u", e->arch);
     LB_TRY(lb_scan_add_kernel(s, x->name + sizeof text - 1, x->name_length - (sizeof text - 1), arch, false, err));
     return lb_scan_code(s, e->arch, e->bytes + x->at, (size_t)x->size, err);
 }
 
 lb_status lb_scan_elf(lb_scan *s, const uint8_t *bytes, size_t size, size_t base, const char *file, lb_error *err) {
-    elf e = {.bytes = bytes, .size = size, .base = base, .file = file};
+    elf e = {.bytes = bytes, .size = size, .base = base, .file = file, .code_left = size, .names_left = size};
     section x;
     if (size < EHDR) return broken(&e, size, err, "an ELF header ends here: it is cut short");
     if (bytes[4] != 2 || bytes[5] != 1) return broken(&e, 4, err, "no little-endian ELF of 64 bits, as cubins are");
