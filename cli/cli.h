@@ -170,6 +170,7 @@ int cli_decide(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
+int cli_scan(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_scalar(int argc, char **argv);

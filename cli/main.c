@@ -20,6 +20,7 @@ static const cli_command commands[] = {
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"eval", cli_eval, "one scalar operation of a GPU, by its PTX spelling"},
+    {"scan", cli_scan, "which matrix and special instructions a cubin or PTX really uses"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"networks", cli_networks, "list the kinds of model files"},
     {"ariths", cli_ariths, "list the arithmetics of whole networks"},

@@ -25,6 +25,7 @@
 #include "lastbit/report.h"
 #include "lastbit/run.h"
 #include "lastbit/scalar.h"
+#include "lastbit/scan.h"
 #include "lastbit/schedule.h"
 #include "lastbit/shrink.h"
 #include "lastbit/units.h"

@@ -463,6 +463,15 @@ class lb_run_end(IntEnum):
     TIMED_OUT = 3
 
 
+class lb_scan_kind(IntEnum):
+    MATRIX = 0
+    FUNCTION = 1
+    CONVERT = 2
+    FLOAT = 3
+    DOT = 4
+    WARP = 5
+
+
 class lb_failure(IntEnum):
     NONE = 0
     VALUE = 1
@@ -1866,6 +1875,43 @@ class lb_explain_steps(Structure):
     ]
 
 
+class lb_scan_line(Structure):
+    _fields_ = [
+        ("name", c_char * 192),
+        ("opcode", c_uint),
+        ("kind", c_int),
+        ("count", c_size_t),
+        ("rows", c_char_p),
+        ("note", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+    ]
+
+
+class lb_scan_kernel(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("arch", c_char * 16),
+        ("ptx", c_bool),
+        ("instructions", c_size_t),
+        ("lines", POINTER(lb_scan_line)),
+        ("line_count", c_size_t),
+    ]
+
+
+class lb_sass_op(Structure):
+    _fields_ = [
+        ("opcode", c_uint),
+        ("forms", c_uint),
+        ("name", c_char_p),
+        ("kind", c_int),
+        ("archs", c_char_p),
+        ("what", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+    ]
+
+
 class lb_shrink_options(Structure):
     _fields_ = [
         ("check", POINTER(lb_check_options)),
@@ -2213,6 +2259,12 @@ FUNCTIONS = {
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation": (c_int, [POINTER(lb_explanation), POINTER(lb_explain_steps), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation_json": (c_int, [POINTER(lb_explanation), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_scan_kind_name": (c_char_p, [c_int]),
+    "lb_scan_file": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_scan_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_error)]),
+    "lb_scan_kernel_at": (POINTER(lb_scan_kernel), [c_void_p, c_size_t]),
+    "lb_scan_close": (None, [c_void_p]),
+    "lb_sass_op_at": (c_bool, [c_size_t, POINTER(lb_sass_op)]),
     "lb_failure_name": (c_char_p, [c_int]),
     "lb_failure_of": (c_int, [POINTER(lb_record)]),
     "lb_shrink": (c_int, [POINTER(lb_shrink_options), POINTER(c_void_p), POINTER(lb_error)]),

@@ -492,6 +492,15 @@ pub const LB_CANDIDATE_tiny_sign: c_uint = 12;
 pub const LB_CANDIDATE_nan: c_uint = 13;
 pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
 
+pub type lb_scan_kind = c_uint;
+pub const LB_SCAN_MATRIX: lb_scan_kind = 0;
+pub const LB_SCAN_FUNCTION: lb_scan_kind = 1;
+pub const LB_SCAN_CONVERT: lb_scan_kind = 2;
+pub const LB_SCAN_FLOAT: lb_scan_kind = 3;
+pub const LB_SCAN_DOT: lb_scan_kind = 4;
+pub const LB_SCAN_WARP: lb_scan_kind = 5;
+pub const LB_SCAN_KIND_COUNT: lb_scan_kind = 6;
+
 pub type lb_failure = c_uint;
 pub const LB_FAILURE_NONE: lb_failure = 0;
 pub const LB_FAILURE_VALUE: lb_failure = 1;
@@ -591,6 +600,12 @@ pub struct lb_sweep {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_deviations {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_scan {
     _private: [u8; 0],
 }
 
@@ -1993,6 +2008,43 @@ pub struct lb_explain_steps {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_scan_line {
+    pub name: [c_char; 192],
+    pub opcode: c_uint,
+    pub kind: lb_scan_kind,
+    pub count: usize,
+    pub rows: *const c_char,
+    pub note: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_scan_kernel {
+    pub name: *const c_char,
+    pub arch: [c_char; 16],
+    pub ptx: bool,
+    pub instructions: usize,
+    pub lines: *const lb_scan_line,
+    pub line_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sass_op {
+    pub opcode: c_uint,
+    pub forms: c_uint,
+    pub name: *const c_char,
+    pub kind: lb_scan_kind,
+    pub archs: *const c_char,
+    pub what: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_shrink_options {
     pub check: *const lb_check_options,
     pub seconds: f64,
@@ -2027,7 +2079,7 @@ pub struct lb_capsule_notes {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_shrink_options, lb_shrunk, lb_capsule_notes
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -2789,6 +2841,18 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_report_explanation_json(e: *const lb_explanation, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_scan_kind_name(kind: lb_scan_kind) -> *const c_char;
+    pub fn lb_scan_file(out: *mut *mut lb_scan, path: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_scan_bytes(
+        out: *mut *mut lb_scan,
+        bytes: *const c_void,
+        size: usize,
+        name: *const c_char,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_scan_kernel_at(scan: *const lb_scan, i: usize) -> *const lb_scan_kernel;
+    pub fn lb_scan_close(scan: *mut lb_scan);
+    pub fn lb_sass_op_at(i: usize, out: *mut lb_sass_op) -> bool;
     pub fn lb_failure_name(f: lb_failure) -> *const c_char;
     pub fn lb_failure_of(r: *const lb_record) -> lb_failure;
     pub fn lb_shrink(o: *const lb_shrink_options, out: *mut *mut lb_shrunk, err: *mut lb_error) -> lb_status;
