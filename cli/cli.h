@@ -166,6 +166,7 @@ int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
+int cli_emit_source(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);

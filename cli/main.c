@@ -18,6 +18,7 @@ static const cli_command commands[] = {
     {"gen", cli_gen, "draw operands or lines of hex from a seed"},
     {"judge", cli_judge, "judge lines of hex that a program answered"},
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
+    {"emit", cli_emit_source, "exact source of a unit: C, OpenCL C, GLSL, HLSL, MSL, CUDA C++"},
     {"units", cli_units, "list the matrix instructions"},
     {"parameters", cli_parameters, "list what --set changes of a unit"},
     {"formats", cli_formats_list, "list the number formats"},
