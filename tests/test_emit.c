@@ -18,13 +18,13 @@ static int tear_down(void **state) {
 }
 
 /* table.h, and a file of source a unit. */
-static void write_sources(bool integers) {
+static void write_sources(lb_emit_language language, bool integers) {
     char path[256];
     emit_path(path, sizeof path, "table.h");
     FILE *table = fopen(path, "w");
     assert_non_null(table);
     for (size_t i = 0; i < unit_count; i++) {
-        char name[32], *text = emit_text(&units[i], LB_EMIT_C, false, integers);
+        char name[32], *text = emit_text(&units[i], language, false, integers);
         snprintf(name, sizeof name, "u%zu.h", i);
         emit_write(name, text, strlen(text));
         free(text);
@@ -86,9 +86,9 @@ static size_t count_wrong(size_t *compared, char *first, size_t size) {
     return wrong;
 }
 
-static void compile(const char *compiler, const char *options) {
-    const int status = emit_run("cd %s && %s -std=c11 -Wall -Wextra -Werror -Wno-unused-function %s -I. %s/tests/emit/driver.c -o driver",
-                                emit_folder, compiler, options, LB_SOURCE_DIR);
+static void compile(const char *compiler, const char *options, const char *driver) {
+    const int status = emit_run("cd %s && %s -Wall -Wextra -Werror -Wno-unused-function %s -I. %s/tests/emit/%s.c -o driver", emit_folder,
+                                compiler, options, LB_SOURCE_DIR, driver);
     if (status != 0) fail_msg("%s %s: exit %d", compiler, options, status);
 }
 
@@ -97,7 +97,7 @@ static void expect_exact(const char *compiler, const char *options, int flushes)
         print_message("[   SKIP   ] no %s\n", compiler);
         return;
     }
-    compile(compiler, options);
+    compile(compiler, options, "driver");
     for (int flush = 0; flush < flushes; flush++) {
         char first[400] = "";
         size_t compared;
@@ -113,16 +113,105 @@ static void expect_exact(const char *compiler, const char *options, int flushes)
 static void c_is_exact_under_fast_math(void **state) {
     (void)state;
     write_inputs();
-    write_sources(false);
-    expect_exact("gcc", "-O3 -ffast-math", 2);
-    expect_exact("clang", "-O3 -ffast-math", 2);
-    write_sources(true);
-    expect_exact("gcc", "-O1 -ffast-math", 1);
+    write_sources(LB_EMIT_C, false);
+    expect_exact("gcc", "-std=c11 -O3 -ffast-math", 2);
+    expect_exact("clang", "-std=c11 -O3 -ffast-math", 2);
+    write_sources(LB_EMIT_C, true);
+    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+}
+
+/* Metal's and CUDA's dialects by a C++ compiler, over a header that stands in for their own. */
+static void metal_and_cuda_are_exact_as_cpp(void **state) {
+    (void)state;
+    char options[400];
+    write_sources(LB_EMIT_MSL, false);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
+    expect_exact("g++", options, 1);
+    write_sources(LB_EMIT_CUDA, false);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
+    expect_exact("g++", options, 1);
+}
+
+/* ---- wrong sources: the comparison sees each of them ---------------------------------------------------------------------- */
+
+/* One unit's C with an edit by sed. */
+static size_t wrong_after(const char *edit) {
+    char path[256], first[400];
+    size_t compared;
+    write_sources(LB_EMIT_C, false);
+    emit_path(path, sizeof path, "u0.h");
+    assert_int_equal(emit_run("cd %s && cp u0.h before.h && sed -E -i '%s' u0.h && ! cmp -s u0.h before.h", emit_folder, edit), 0);
+    compile("gcc", "-std=c11 -O3 -ffast-math -Wno-unused-variable", "driver");
+    assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
+    return count_wrong(&compared, first, sizeof first);
+}
+
+static void wrong_sources_are_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *what, *edit;
+    } edits[] = {
+        {"a subnormal that counts as a normal number", "s/( > 0 \\?) (i[0-9]+) : 0;/\\1 \\2 : (-1);/"},
+        {"a power of two that the compiler folds to zero", "s/lb_from_bits\\(u[0-9]+\\);/(0x1p-100f * 0x1p-100f);/"},
+        {"a shift that is not clamped", "s/(i[0-9]+) < 31 \\? i[0-9]+ : 31;/\\1;/"},
+        {"an exponent that is off by one", "s/ = 151 - /= 150 - /;s/ = 150 - / = 149 - /"},
+    };
+    const size_t count = unit_count;
+    const lb_unit first = units[0];
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.f16.f16.f32", &units[0], NULL), LB_OK);
+    unit_count = 1;
+    write_inputs();
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        const size_t wrong = wrong_after(edits[i].edit);
+        print_message("%s: %zu of %d words wrong\n", edits[i].what, wrong, EMIT_BATCHES * EMIT_SIDE * EMIT_SIDE);
+        if (wrong == 0) fail_msg("%s is not seen", edits[i].what);
+    }
+    assert_int_equal(wrong_after("1s/$/ /"), 0); /* what no compiler sees */
+    unit_count = count;
+    units[0] = first;
+}
+
+/* ---- the text ------------------------------------------------------------------------------------------------------------- */
+
+static void text_is_the_same_each_time_and_says_its_hash(void **state) {
+    (void)state;
+    for (int language = 0; language < LB_EMIT_LANGUAGE_COUNT; language++) {
+        char *x = emit_text(&units[1], (lb_emit_language)language, false, false);
+        char *y = emit_text(&units[1], (lb_emit_language)language, false, false);
+        assert_string_equal(x, y);
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+        for (const char *s = strchr(x, '\n') + 1; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+        unsigned long long said = 0;
+        assert_int_equal(sscanf(x, "// lastbit emit: hash %llx", &said), 1);
+        assert_true(said == h);
+        free(x);
+        free(y);
+    }
+}
+
+static void what_cannot_be_written_says_what_can(void **state) {
+    (void)state;
+    static const char *const names[] = {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "sm_80/mma.m16n8k16.f32.f16.f16.f32+overflow=max",
+                                        "sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32"};
+    const lb_emit_options o = {LB_EMIT_C, false, false};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        lb_unit u;
+        lb_error err = {0};
+        char *text = NULL;
+        assert_int_equal(lb_unit_find(names[i], &u, &err), LB_OK);
+        assert_int_equal(lb_emit_unit(&u, &o, &text, NULL, &err), LB_E_UNAVAILABLE);
+        assert_null(text);
+        assert_non_null(strstr(err.message, "source is written for") ? err.message : strstr(err.message, "is not written as source"));
+    }
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_is_exact_under_fast_math),
+        cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(wrong_sources_are_seen),
+        cmocka_unit_test(text_is_the_same_each_time_and_says_its_hash),
+        cmocka_unit_test(what_cannot_be_written_says_what_can),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
