@@ -26,7 +26,7 @@ static inline bool emit_full(void) {
 static inline bool emit_alike(const lb_unit *x, const lb_unit *y) {
     const bool narrow = lb_format_row(x->b)->bits < 8 && lb_format_row(y->b)->bits < 8;
     return x->a == y->a && (x->b == y->b || narrow) && x->d == y->d && x->terms == y->terms && x->frac_bits == y->frac_bits &&
-           x->floor_exp == y->floor_exp && x->round == y->round;
+           x->floor_exp == y->floor_exp && x->round == y->round && x->path == y->path;
 }
 
 /* Units that can be written: one of each arithmetic, that with the longest K step; all of them where `all`. */

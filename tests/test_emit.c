@@ -2,6 +2,10 @@
 /* Emitted C, under the options that break floating point: every word is the model's. */
 #include "emit_help.h"
 
+#include "lastbit/io.h"
+
+#include <glob.h>
+
 static lb_unit units[EMIT_MAX_UNITS];
 static size_t unit_count;
 static emit_batch batch;
@@ -124,12 +128,96 @@ static void c_is_exact_under_fast_math(void **state) {
 static void metal_and_cuda_are_exact_as_cpp(void **state) {
     (void)state;
     char options[400];
+    const size_t count = unit_count;
+    static lb_unit kept[EMIT_MAX_UNITS];
+    memcpy(kept, units, sizeof units);
+    for (size_t i = 0; !emit_full() && i * 3 < count; i++) units[unit_count = i] = kept[i * 3];
+    unit_count += !emit_full();
+    write_inputs();
     write_sources(LB_EMIT_MSL, false);
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
     expect_exact("g++", options, 1);
     write_sources(LB_EMIT_CUDA, false);
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
     expect_exact("g++", options, 1);
+    unit_count = count;
+    memcpy(units, kept, sizeof units);
+}
+
+/* ---- recordings ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t word_of(const lb_tensor *t, size_t i) {
+    const size_t bytes = t->bytes / lb_tensor_count(t);
+    uint32_t x = 0;
+    memcpy(&x, (const char *)t->data + i * bytes, bytes);
+    return x;
+}
+
+/* All dots of a recording, one a record, with what the GPU answered; false where its unit is not written. */
+static bool write_recording(const char *path, FILE *in, FILE *want, size_t *dots) {
+    lb_file *f;
+    lb_error err = {0};
+    lb_unit *u = &units[unit_count];
+    if (lb_file_open(&f, path, NULL, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    if (lb_unit_find(lb_file_metadata(f, "unit"), u, &err) != LB_OK) fail_msg("%s: %s", path, err.message);
+    const bool written = lb_emit_can(u, NULL) == LB_OK;
+    const lb_tensor *a = lb_file_find(f, "a"), *b = lb_file_find(f, "b"), *c = lb_file_find(f, "c"), *answer = lb_file_find(f, "d");
+    const size_t count = lb_tensor_count(c), k = lb_tensor_count(a) / count;
+    for (size_t i = 0; written && i < count; i++) {
+        const uint32_t head[] = {(uint32_t)unit_count, 1, 1, u->k}, zero = 0;
+        fwrite(head, 4, 4, in);
+        for (int both = 0; both < 2; both++) {
+            for (size_t j = 0; j < u->k; j++) {
+                const uint32_t x = j < k ? word_of(both ? b : a, i * k + j) : zero;
+                fwrite(&x, 4, 1, in);
+            }
+        }
+        const uint32_t accumulator = word_of(c, i), result = word_of(answer, i);
+        fwrite(&accumulator, 4, 1, in);
+        fwrite(&result, 4, 1, want);
+    }
+    *dots += written ? count : 0;
+    unit_count += written;
+    lb_file_close(f);
+    return written;
+}
+
+static void recordings_of_gpus_are_reproduced(void **state) {
+    (void)state;
+    glob_t files;
+    if (glob(LB_SOURCE_DIR "/../shared/hwdata/*.safetensors", 0, NULL, &files) != 0) {
+        print_message("[   SKIP   ] no ../shared/hwdata\n");
+        return;
+    }
+    const size_t count = unit_count;
+    static lb_unit kept[EMIT_MAX_UNITS];
+    memcpy(kept, units, sizeof units);
+    char path[256];
+    emit_path(path, sizeof path, "in");
+    FILE *in = fopen(path, "wb");
+    emit_path(path, sizeof path, "want");
+    FILE *want = fopen(path, "wb");
+    assert_non_null(in);
+    assert_non_null(want);
+    size_t dots = 0, recordings = 0;
+    unit_count = 0;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const bool written = write_recording(files.gl_pathv[i], in, want, &dots);
+        if (!written) print_message("not written: %s\n", files.gl_pathv[i]);
+        recordings += written;
+    }
+    globfree(&files);
+    assert_int_equal(fclose(in) | fclose(want), 0);
+    write_sources(LB_EMIT_C, false);
+    compile("gcc", "-std=c11 -O1 -ffast-math", "driver");
+    assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
+    char first[400] = "";
+    size_t compared;
+    const size_t wrong = count_wrong(&compared, first, sizeof first);
+    print_message("%zu recordings: %zu of %zu dots as the GPU gave them\n", recordings, compared - wrong, dots);
+    unit_count = count;
+    memcpy(units, kept, sizeof units);
+    assert_true(compared == dots && wrong == 0 && recordings == 30);
 }
 
 /* ---- wrong sources: the comparison sees each of them ---------------------------------------------------------------------- */
@@ -209,6 +297,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_is_exact_under_fast_math),
         cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(recordings_of_gpus_are_reproduced),
         cmocka_unit_test(wrong_sources_are_seen),
         cmocka_unit_test(text_is_the_same_each_time_and_says_its_hash),
         cmocka_unit_test(what_cannot_be_written_says_what_can),

@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "emit/rule.h"
 
+#include "emit/soft.h"
+
 /* ---- a unit made ready -------------------------------------------------------------------------------------------------- */
 
+/* Operands that the hardware widens to f16 first: their subnormals become normal where f16 has the range. */
+static bool normalises(const rule *r, const lb_format *f) {
+    return r->g.c_last && 1 - f->bias - f->man_bits >= -14;
+}
+
+static int least_exponent(const rule *r, const lb_format *f) {
+    return 1 - f->bias - (normalises(r, f) ? f->man_bits : 0);
+}
+
 static int least_product(const rule *r) {
-    return (1 - r->a->bias) + (1 - r->b->bias);
+    return least_exponent(r, r->a) + least_exponent(r, r->b);
 }
 
 /* Whether every value of a and b is a normal f32, and so is every product of two of them. */
@@ -23,9 +34,9 @@ static int max_of(int a, int b) {
 
 lb_status rule_of(const lb_unit *u, bool integers, rule *out, lb_error *err) {
     rule r = {.u = u, .a = lb_format_row(u->a), .b = lb_format_row(u->b)};
-    if (u->path != LB_PATH_TRUNCATED)
+    if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name,
-                       "path %s is not written as source; `lastbit emit --list` names what is: dense units of path truncated",
+                       "path %s is not written as source; `lastbit emit --list` names what is: dense units of path truncated or two_halves",
                        lb_unit_path_name(u->path));
     if (!lb_unit_is_plain(u))
         return lb_fail(err, LB_E_UNAVAILABLE, u->name,
@@ -35,7 +46,7 @@ lb_status rule_of(const lb_unit *u, bool integers, rule *out, lb_error *err) {
     if (s != LB_OK) return s;
     const bool codes = r.a->special == LB_SPECIAL_IEEE || r.a->special == LB_SPECIAL_NAN_TOP || r.a->special == LB_SPECIAL_NONE;
     const bool others = r.b->special == LB_SPECIAL_IEEE || r.b->special == LB_SPECIAL_NAN_TOP || r.b->special == LB_SPECIAL_NONE;
-    const int product_bits = r.a->man_bits + r.b->man_bits + 2;
+    const int product_bits = r.g.c_last ? 22 : r.a->man_bits + r.b->man_bits + 2;
     if (!codes || !others || product_bits > 24 || u->frac_bits > 26 || u->frac_bits < 8 || r.g.p_down || u->k > 128)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "source is written for products of at most 24 bits, 8 to 26 fraction bits kept");
     r.floats = !integers && fits_f32(&r);
@@ -96,7 +107,13 @@ rule_operand rule_decode(const rule *r, ir_program *p, const lb_format *f, ir co
                                 : ir_i(p, 0);
         whole = select(p, special, class_of, whole);
     }
+    if (normalises(r, f)) {
+        const ir up = ir_with(p, IR_SUB, ir_do(p, IR_CLZ, ir_with(p, IR_OR, sig, 1), 0, 0), 31 - man);
+        e_used = ir_do(p, IR_SUB, e_used, up, 0);
+        if (!r->floats) whole = to_i(p, ir_do(p, IR_SHL, to_u(p, whole), up, 0));
+    }
     if (!r->floats) {
+        if (r->g.c_last) whole = to_i(p, ir_with(p, IR_SHL, to_u(p, whole), lb_format_row(LB_F16)->man_bits - man));
         const ir negative = ir_with(p, IR_GE, ir_with(p, IR_SHR, kept, top), 1);
         return (rule_operand){select(p, negative, ir_do(p, IR_SUB, ir_i(p, 0), whole, 0), whole), e_used};
     }
@@ -349,7 +366,7 @@ static ir last_block(block *b) {
     return out;
 }
 
-ir rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_operand *y, ir c) {
+static ir run_blocks(const rule *r, ir_program *p, const rule_operand *x, const rule_operand *y, ir c) {
     block b = {.r = r, .p = p, .terms = r->u->terms, .c = decode_c(r, p, c)};
     for (int i = 0;; i += b.terms) {
         if (r->u->k > b.terms) ir_comment(p, "block of products %d to %d", i, i + b.terms - 1);
@@ -357,4 +374,16 @@ ir rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_ope
         if (i + b.terms >= r->u->k) return last_block(&b);
         run_block(&b);
     }
+}
+
+ir rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_operand *y, ir c) {
+    if (!r->g.c_last) return run_blocks(r, p, x, y, c);
+    rule_operand slots[2][128]; /* in the order in which the unit takes them */
+    for (int i = 0; i < r->u->k; i++) {
+        slots[0][lb_unit_slot(r->u, (size_t)i)] = x[i];
+        slots[1][lb_unit_slot(r->u, (size_t)i)] = y[i];
+    }
+    const ir both = run_blocks(r, p, slots[0], slots[1], ir_u(p, 0));
+    ir_comment(p, "c, added last");
+    return soft_add(p, r->g.out, r->g.nan_code, both, c);
 }
