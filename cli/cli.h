@@ -189,4 +189,7 @@ struct json_t *cli_blindness_rows(void);
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
 
+/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
+uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+
 #endif

@@ -10,7 +10,7 @@
 typedef struct emit_args {
     const char *language, *file;
     cli_texts set;
-    bool fragment, integers, stats, list;
+    bool fragment, integers, finite, stats, list;
 } emit_args;
 
 static void print_list(void) {
@@ -34,6 +34,16 @@ static void print_stats(const char *unit, const emit_args *a, const lb_emit_stat
            s->outputs, s->products, s->path + s->decode + s->address + s->special, s->path, s->decode, s->address, s->special);
 }
 
+static void print_slots(const lb_unit *u, const lb_emit_options *o) {
+    int sm;
+    const uint64_t slots = o->fragment ? cli_emit_slots(u, o, &sm) : 0;
+    if (slots)
+        printf("slots=%" PRIu64 " of sm_%d a thread: all behind the barrier, with loads, stores and the special path; without decode\n",
+               slots, sm);
+    else
+        printf("slots=- (%s)\n", o->fragment ? "no nvcc here, or it does not compile for this architecture" : "counted with --fragment");
+}
+
 static lb_status write_text(const char *path, const char *text, lb_error *err) {
     FILE *f = path ? fopen(path, "wb") : stdout;
     if (!f) return lb_fail(err, LB_E_FILE, path, "cannot be written");
@@ -44,7 +54,7 @@ static lb_status write_text(const char *path, const char *text, lb_error *err) {
 }
 
 static lb_status emit(const char *name, const emit_args *a, lb_error *err) {
-    lb_emit_options o = {.fragment = a->fragment, .integers = a->integers};
+    lb_emit_options o = {.fragment = a->fragment, .integers = a->integers, .finite = a->finite};
     lb_unit u;
     lb_emit_stats stats;
     char *text = NULL;
@@ -52,7 +62,10 @@ static lb_status emit(const char *name, const emit_args *a, lb_error *err) {
     if (s == LB_OK) s = cli_find_unit(name, &a->set, &u, err);
     if (s == LB_OK) s = lb_emit_unit(&u, &o, &text, &stats, err);
     if (s == LB_OK && (a->file || !a->stats)) s = write_text(a->file, text, err);
-    if (s == LB_OK && a->stats) print_stats(u.name, a, &stats);
+    if (s == LB_OK && a->stats) {
+        print_stats(u.name, a, &stats);
+        print_slots(&u, &o);
+    }
     free(text);
     return s;
 }
@@ -64,6 +77,7 @@ int cli_emit_source(int argc, char **argv) {
         {"fragment", 0, CLI_FLAG, &a.fragment, NULL,
          "one lane's registers, exchanging through local memory in a group of 32 (default: an element, a tile)"},
         {"integers", 0, CLI_FLAG, &a.integers, NULL, "integer steps only (default: f32 steps too, where each is exact)"},
+        {"finite", 0, CLI_FLAG, &a.finite, NULL, "for operands that are known to hold no NaN or Inf, and sums that do not overflow"},
         {"stats", 0, CLI_FLAG, &a.stats, NULL, "print the counts of three-address operations; the source only with -o"},
         {"list", 0, CLI_FLAG, &a.list, NULL, "list what can be written"},
         {"output", 'o', CLI_TEXT, &a.file, "FILE", "write the source here"},

@@ -110,7 +110,7 @@ static inline void emit_write(const char *name, const void *bytes, size_t count)
 }
 
 static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool fragment, bool integers) {
-    const lb_emit_options o = {language, fragment, integers};
+    const lb_emit_options o = {language, fragment, integers, false};
     lb_error err = {0};
     char *text;
     if (lb_emit_unit(u, &o, &text, NULL, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);

@@ -281,7 +281,7 @@ static void what_cannot_be_written_says_what_can(void **state) {
     (void)state;
     static const char *const names[] = {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "sm_80/mma.m16n8k16.f32.f16.f16.f32+overflow=max",
                                         "sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32"};
-    const lb_emit_options o = {LB_EMIT_C, false, false};
+    const lb_emit_options o = {.language = LB_EMIT_C};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         lb_unit u;
         lb_error err = {0};

@@ -29,6 +29,7 @@ typedef struct lb_emit_options {
     lb_emit_language language;
     bool fragment; /* one lane's registers, exchanging through local memory in a group of 32; else one element and a tile of them */
     bool integers; /* no floating point at all; else f32 steps where each of them is exact */
+    bool finite;   /* the caller knows that A, B and C hold no NaN or Inf and no sum overflows; else anything may come out */
 } lb_emit_options;
 
 /** Three-address operations of one call after full unrolling; loads, stores and changes of type are none. */
@@ -48,7 +49,8 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err);
  *  functions `NAME_dot(a, b, c)`: one element of D from K codes of A and of B, `NAME_tile(a, b, c, d)`: the instruction's whole tile, row-major;
  *            with o->fragment `NAME_share(lane, a, b)` and `NAME_lane(lane, c, d)`: a lane's registers, a barrier between the two, and
  *            `NAME(lane, a, b, c, d)`: both, in a language that has barriers
- *  accuracy  bit-exact: equal to lb_unit_dot, NaN and Inf included, whatever the compiler's fast-math options
+ *  accuracy  bit-exact: equal to lb_unit_dot, NaN and Inf included, whatever the compiler's fast-math options;
+ *            with o->finite only for what it says
  *  errors    LB_E_UNAVAILABLE as lb_emit_can, and for a fragment where no layout of 32 lanes is known
  *  memory    *text is the caller's, free() */
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);

@@ -29,8 +29,9 @@ lb_status lb_emit_language_find(const char *name, lb_emit_language *out, lb_erro
 }
 
 lb_status lb_emit_can(const lb_unit *u, lb_error *err) {
+    static const lb_emit_options o = {0};
     rule r;
-    return rule_of(u, false, &r, err);
+    return rule_of(u, &o, &r, err);
 }
 
 /* A unit's name as an identifier. */
@@ -109,7 +110,9 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
     lb_text_add(t,
                 "// Blocks of %d products and c: each magnitude cut %d bits below the largest exponent, summed exactly, rounded to %s.\n",
                 u->terms, u->frac_bits, lb_unit_round_name(u->round));
-    lb_text_add(t, "// NaN, Inf and subnormals are the hardware's. Shifts are clamped below 32.\n");
+    lb_text_add(t, r->finite ? "// ONLY for operands without NaN and Inf and sums that do not overflow: nothing looks for them. Subnormals "
+                               "are the hardware's.\n"
+                             : "// NaN, Inf and subnormals are the hardware's. Shifts are clamped below 32.\n");
     if (r->floats)
         lb_text_add(
             t,
@@ -125,7 +128,7 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
     *f = (file){.l = ir_language_of(o->language)};
-    LB_TRY(rule_of(u, o->integers, &f->rule, err));
+    LB_TRY(rule_of(u, o, &f->rule, err));
     identifier(u->name, f->name, sizeof f->name);
     return o->fragment ? lane_open(f, err) : LB_OK;
 }

@@ -32,7 +32,7 @@ static int max_of(int a, int b) {
     return a > b ? a : b;
 }
 
-lb_status rule_of(const lb_unit *u, bool integers, rule *out, lb_error *err) {
+lb_status rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err) {
     rule r = {.u = u, .a = lb_format_row(u->a), .b = lb_format_row(u->b)};
     if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name,
@@ -49,7 +49,8 @@ lb_status rule_of(const lb_unit *u, bool integers, rule *out, lb_error *err) {
     const int product_bits = r.g.c_last ? 22 : r.a->man_bits + r.b->man_bits + 2;
     if (!codes || !others || product_bits > 24 || u->frac_bits > 26 || u->frac_bits < 8 || r.g.p_down || u->k > 128)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "source is written for products of at most 24 bits, 8 to 26 fraction bits kept");
-    r.floats = !integers && fits_f32(&r);
+    r.floats = !o->integers && fits_f32(&r);
+    r.finite = o->finite;
     r.product_min = least_product(&r);
     r.zero_c = r.product_min < r.g.e_min;
     r.top_min = r.zero_c ? max_of(u->floor_exp, r.product_min) : r.g.e_min;
@@ -98,7 +99,7 @@ rule_operand rule_decode(const rule *r, ir_program *p, const lb_format *f, ir co
     const ir e = ir_with(p, IR_ADD, above, 1 - f->bias);
     const ir is_zero = ir_with(p, IR_EQ, magnitude, 0);
     ir e_used = select(p, is_zero, ir_i(p, RULE_ZERO), e), whole = to_i(p, sig), special = 0;
-    const bool specials = f->special != LB_SPECIAL_NONE;
+    const bool specials = f->special != LB_SPECIAL_NONE && !r->finite;
     if (specials) {
         special = ir_with(p, IR_GE, magnitude, (int32_t)special_code(f));
         e_used = select(p, special, ir_i(p, RULE_SPECIAL), e_used);
@@ -140,8 +141,7 @@ static accumulator decode_c(const rule *r, ir_program *p, ir code) {
     const ir sig = ir_do(p, IR_SUB, magnitude, ir_with(p, IR_SHL, to_u(p, above), frac), 0);
     ir e = ir_with(p, IR_ADD, above, r->g.e_min);
     if (r->zero_c) e = select(p, ir_with(p, IR_EQ, magnitude, 0), ir_i(p, RULE_ZERO), e);
-    const ir special = ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code);
-    e = select(p, special, ir_i(p, RULE_SPECIAL), e);
+    if (!r->finite) e = select(p, ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), ir_i(p, RULE_SPECIAL), e);
     const ir sign = to_i(p, ir_do(p, IR_SUB, ir_u(p, 0), ir_with(p, IR_SHR, code, width), 0));
     return (accumulator){sig, sign, e, magnitude};
 }
@@ -322,9 +322,27 @@ static accumulator carried(block *b, ir significand, ir steps, ir sign) {
                          0};
 }
 
+static accumulator finite_block(block *b) {
+    sum s = block_sum(b);
+    ir significand, steps;
+    normalise(b, &s, &significand, &steps);
+    return carried(b, significand, steps, s.sign);
+}
+
+static ir finite_end(block *b) {
+    sum s = block_sum(b);
+    ir significand, steps;
+    normalise(b, &s, &significand, &steps);
+    return encode(b, significand, steps, s.sign);
+}
+
 /* One block that is not the last of its step: c becomes its result. */
 static void run_block(block *b) {
     ir_program *p = b->p;
+    if (b->r->finite) {
+        b->c = finite_block(b);
+        return;
+    }
     const accumulator out = {ir_var(p, b->c.magnitude), ir_var(p, b->c.sign), ir_var(p, b->c.e), 0};
     ir_if(p, ir_with(p, IR_GE, b->top, RULE_LIMIT));
     p->part = IR_RARE;
@@ -335,10 +353,7 @@ static void run_block(block *b) {
     ir_set(p, out.e, ir_i(p, RULE_SPECIAL));
     p->part = IR_MAIN;
     ir_else(p);
-    sum s = block_sum(b);
-    ir significand, steps;
-    normalise(b, &s, &significand, &steps);
-    const accumulator next = carried(b, significand, steps, s.sign);
+    const accumulator next = finite_block(b);
     ir_set(p, out.magnitude, next.magnitude);
     ir_set(p, out.sign, next.sign);
     ir_set(p, out.e, next.e);
@@ -350,6 +365,7 @@ static void run_block(block *b) {
 static ir last_block(block *b) {
     ir_program *p = b->p;
     const lb_engine *g = &b->r->g;
+    if (b->r->finite) return finite_end(b);
     const ir out = ir_var(p, ir_u(p, g->nan_code));
     ir_if(p, ir_with(p, IR_GE, b->top, RULE_LIMIT));
     p->part = IR_RARE;
@@ -358,10 +374,7 @@ static ir last_block(block *b) {
     ir_set(p, out, select(p, ir_with(p, IR_EQ, classes, 4), ir_u(p, g->sign_bit | g->inf_code), plus));
     p->part = IR_MAIN;
     ir_else(p);
-    sum s = block_sum(b);
-    ir significand, steps;
-    normalise(b, &s, &significand, &steps);
-    ir_set(p, out, encode(b, significand, steps, s.sign));
+    ir_set(p, out, finite_end(b));
     ir_end(p);
     return out;
 }

@@ -15,13 +15,14 @@ typedef struct rule {
     lb_engine g;
     const lb_format *a, *b;
     bool floats;     /* operands travel as their exact values in f32, else as integer significands */
+    bool finite;     /* no specials: nothing looks for them */
     bool wide;       /* a block's sum needs two words */
     bool zero_c;     /* a zero accumulator could be the largest exponent: it must not */
     int product_min; /* least exponent of a product that is not zero */
     int top_min;     /* least exponent of a block: below it nothing can be */
 } rule;
 
-lb_status rule_of(const lb_unit *u, bool integers, rule *out, lb_error *err);
+lb_status rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err);
 
 /* An operand: its value (an F), or its significand with a sign (an I); NaN is 0, Inf is 1 or -1. And its exponent, an I. */
 typedef struct rule_operand {
