@@ -11,7 +11,7 @@
 #include <string.h>
 
 const char *lb_emit_language_name(lb_emit_language language) {
-    return (unsigned)language < LB_EMIT_LANGUAGE_COUNT ? ir_language_of(language)->name : "?";
+    return (unsigned)language < LB_EMIT_LANGUAGE_COUNT ? lb_ir_language_of(language)->name : "?";
 }
 
 lb_status lb_emit_language_find(const char *name, lb_emit_language *out, lb_error *err) {
@@ -31,7 +31,7 @@ lb_status lb_emit_language_find(const char *name, lb_emit_language *out, lb_erro
 lb_status lb_emit_can(const lb_unit *u, lb_error *err) {
     static const lb_emit_options o = {0};
     rule r;
-    return rule_of(u, &o, &r, err);
+    return lb_rule_of(u, &o, &r, err);
 }
 
 /* A unit's name as an identifier. */
@@ -52,22 +52,22 @@ static uint64_t fnv1a(const char *s) {
 static void print_dot(lb_text *t, const file *f, ir_program *p) {
     const rule *r = &f->rule;
     rule_operand a[128], b[128];
-    ir_clear(p);
-    const ir c = ir_input(p, IR_U);
+    lb_ir_clear(p);
+    const ir c = lb_ir_input(p, IR_U);
     p->part = IR_DECODE;
-    for (int i = 0; i < r->u->k; i++) a[i] = rule_decode(r, p, r->a, ir_load(p, "a", ir_i(p, i)));
-    for (int i = 0; i < r->u->k; i++) b[i] = rule_decode(r, p, r->b, ir_load(p, "b", ir_i(p, i)));
+    for (int i = 0; i < r->u->k; i++) a[i] = lb_rule_decode(r, p, r->a, lb_ir_load(p, "a", lb_ir_i(p, i)));
+    for (int i = 0; i < r->u->k; i++) b[i] = lb_rule_decode(r, p, r->b, lb_ir_load(p, "b", lb_ir_i(p, i)));
     p->part = IR_MAIN;
-    ir_return(p, rule_step(r, p, a, b, c));
+    lb_ir_return(p, lb_rule_step(r, p, a, b, c));
     lb_text_add(t, "\n// d = c + sum of a[i] * b[i]: codes, right-aligned, the bits above them 0\n%s%s %s_dot(", f->l->function,
                 f->l->type[IR_U], f->name);
-    ir_print_named(t, f->l->array_in, "a", r->u->k);
+    lb_ir_print_named(t, f->l->array_in, "a", r->u->k);
     lb_text_add(t, ", ");
-    ir_print_named(t, f->l->array_in, "b", r->u->k);
+    lb_ir_print_named(t, f->l->array_in, "b", r->u->k);
     lb_text_add(t, ", %s ", f->l->type[IR_U]);
-    ir_print_name(t, p, c);
+    lb_ir_print_name(t, p, c);
     lb_text_add(t, ") {\n");
-    ir_print_body(t, f->l, p);
+    lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");
 }
 
@@ -77,26 +77,26 @@ static void print_tile(lb_text *t, const file *f, ir_program *p) {
     const int sizes[] = {u->m * u->k, u->k * u->n, u->m * u->n, u->m * u->n};
     char function[LB_EMIT_NAME + 8];
     snprintf(function, sizeof function, "%s_dot", f->name);
-    ir_clear(p);
+    lb_ir_clear(p);
     p->part = IR_ADDRESS;
-    ir_array(p, "row", u->k);
-    ir_array(p, "column", u->k);
-    const ir i = ir_for(p, u->m), j = ir_for(p, u->n), k = ir_for(p, u->k);
-    ir_store(p, "row", k, ir_load(p, "a", ir_do(p, IR_ADD, ir_with(p, IR_MUL, i, u->k), k, 0)));
-    ir_store(p, "column", k, ir_load(p, "b", ir_do(p, IR_ADD, ir_with(p, IR_MUL, k, u->n), j, 0)));
-    ir_end(p);
-    const ir at = ir_do(p, IR_ADD, ir_with(p, IR_MUL, i, u->n), j, 0);
-    ir_store(p, "d", at, ir_call(p, function, "row, column", ir_load(p, "c", at)));
-    ir_end(p);
-    ir_end(p);
+    lb_ir_array(p, "row", u->k);
+    lb_ir_array(p, "column", u->k);
+    const ir i = lb_ir_for(p, u->m), j = lb_ir_for(p, u->n), k = lb_ir_for(p, u->k);
+    lb_ir_store(p, "row", k, lb_ir_load(p, "a", lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_MUL, i, u->k), k, 0)));
+    lb_ir_store(p, "column", k, lb_ir_load(p, "b", lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_MUL, k, u->n), j, 0)));
+    lb_ir_end(p);
+    const ir at = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_MUL, i, u->n), j, 0);
+    lb_ir_store(p, "d", at, lb_ir_call(p, function, "row, column", lb_ir_load(p, "c", at)));
+    lb_ir_end(p);
+    lb_ir_end(p);
     lb_text_add(t, "\n// a [%d][%d], b [%d][%d], c and d [%d][%d], row-major\n%svoid %s_tile(", u->m, u->k, u->k, u->n, u->m, u->n,
                 f->l->function, f->name);
     for (int x = 0; x < 4; x++) {
         if (x) lb_text_add(t, ", ");
-        ir_print_named(t, x == 3 ? f->l->array_out : f->l->array_in, names[x], sizes[x]);
+        lb_ir_print_named(t, x == 3 ? f->l->array_out : f->l->array_in, names[x], sizes[x]);
     }
     lb_text_add(t, ") {\n");
-    ir_print_body(t, f->l, p);
+    lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");
 }
 
@@ -127,10 +127,10 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
 
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
-    *f = (file){.l = ir_language_of(o->language)};
-    LB_TRY(rule_of(u, o, &f->rule, err));
+    *f = (file){.l = lb_ir_language_of(o->language)};
+    LB_TRY(lb_rule_of(u, o, &f->rule, err));
     identifier(u->name, f->name, sizeof f->name);
-    return o->fragment ? lane_open(f, err) : LB_OK;
+    return o->fragment ? lb_lane_open(f, err) : LB_OK;
 }
 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
@@ -140,7 +140,7 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
     ir_program p = {0};
     print_head(&body, &f, o);
     if (o->fragment) {
-        lane_print(&body, &f, &p);
+        lb_lane_print(&body, &f, &p);
     } else {
         print_dot(&body, &f, &p);
         const ir_program counts = p; /* of one element */
@@ -160,7 +160,7 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
         memcpy(stats->hash, hash, sizeof hash);
     }
     all.failed = all.failed || body.failed || p.failed;
-    ir_free(&p);
+    lb_ir_free(&p);
     free(body.s);
     return lb_text_take(&all, text, err);
 }

@@ -46,19 +46,19 @@ static const ir_language languages[] = {
 };
 #undef EMIT_LANGUAGE
 
-const ir_language *ir_language_of(lb_emit_language language) {
+const ir_language *lb_ir_language_of(lb_emit_language language) {
     return &languages[language];
 }
 
 /* ---- building ----------------------------------------------------------------------------------------------------------- */
 
-void ir_free(ir_program *p) {
+void lb_ir_free(ir_program *p) {
     free(p->values);
     free(p->list);
     *p = (ir_program){0};
 }
 
-void ir_clear(ir_program *p) {
+void lb_ir_clear(ir_program *p) {
     p->count = p->value_count = 0;
     p->times = 1;
     p->part = IR_MAIN;
@@ -96,19 +96,19 @@ static void count(ir_program *p) {
     p->counted[p->part] += p->times;
 }
 
-ir ir_u(ir_program *p, uint32_t bits) {
+ir lb_ir_u(ir_program *p, uint32_t bits) {
     return add_value(p, (ir_value){IR_U, true, bits});
 }
 
-ir ir_i(ir_program *p, int32_t value) {
+ir lb_ir_i(ir_program *p, int32_t value) {
     return add_value(p, (ir_value){IR_I, true, (uint32_t)value});
 }
 
-ir ir_input(ir_program *p, ir_type type) {
+ir lb_ir_input(ir_program *p, ir_type type) {
     return add_value(p, (ir_value){.type = type});
 }
 
-ir ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
+ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
     ir_statement *s = p->failed ? NULL : add_statement(p, op);
     if (!s) return 0;
     const int type = operations[op].type;
@@ -121,13 +121,13 @@ ir ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
     return p->failed ? 0 : p->list[p->count - 1].dst;
 }
 
-ir ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
+ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     if (p->failed) return 0;
     const bool is_signed = p->values[a].type == IR_I || op == IR_SHL || op == IR_SHR;
-    return ir_do(p, op, a, is_signed ? ir_i(p, b) : ir_u(p, (uint32_t)b), 0);
+    return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
 }
 
-ir ir_load(ir_program *p, const char *array, ir index) {
+ir lb_ir_load(ir_program *p, const char *array, ir index) {
     ir_statement *s = add_statement(p, IR_LOAD);
     if (!s) return 0;
     s->a = index;
@@ -135,7 +135,7 @@ ir ir_load(ir_program *p, const char *array, ir index) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-void ir_store(ir_program *p, const char *array, ir index, ir value) {
+void lb_ir_store(ir_program *p, const char *array, ir index, ir value) {
     ir_statement *s = add_statement(p, IR_STORE);
     if (!s) return;
     s->a = index;
@@ -143,7 +143,7 @@ void ir_store(ir_program *p, const char *array, ir index, ir value) {
     snprintf(s->text, sizeof s->text, "%s", array);
 }
 
-ir ir_var(ir_program *p, ir first) {
+ir lb_ir_var(ir_program *p, ir first) {
     ir_statement *s = p->failed ? NULL : add_statement(p, IR_VAR);
     if (!s) return 0;
     s->a = first;
@@ -157,27 +157,27 @@ static void add_plain(ir_program *p, ir_op op, ir dst, ir a) {
     s->a = a;
 }
 
-void ir_set(ir_program *p, ir var, ir value) {
+void lb_ir_set(ir_program *p, ir var, ir value) {
     add_plain(p, IR_SET, var, value);
 }
 
-void ir_if(ir_program *p, ir condition) {
+void lb_ir_if(ir_program *p, ir condition) {
     add_plain(p, IR_IF, 0, condition);
 }
 
-void ir_else(ir_program *p) {
+void lb_ir_else(ir_program *p) {
     add_plain(p, IR_ELSE, 0, 0);
 }
 
-void ir_end(ir_program *p) {
+void lb_ir_end(ir_program *p) {
     add_plain(p, IR_END, 0, 0);
 }
 
-void ir_return(ir_program *p, ir value) {
+void lb_ir_return(ir_program *p, ir value) {
     add_plain(p, IR_RETURN, 0, value);
 }
 
-void ir_comment(ir_program *p, const char *format, ...) {
+void lb_ir_comment(ir_program *p, const char *format, ...) {
     ir_statement *s = add_statement(p, IR_COMMENT);
     if (!s) return;
     va_list args;
@@ -186,14 +186,14 @@ void ir_comment(ir_program *p, const char *format, ...) {
     va_end(args);
 }
 
-ir ir_for(ir_program *p, uint32_t times) {
+ir lb_ir_for(ir_program *p, uint32_t times) {
     ir_statement *s = add_statement(p, IR_FOR);
     if (!s) return 0;
     s->imm = times;
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-ir ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
     s->a = last;
@@ -201,7 +201,7 @@ ir ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-void ir_array(ir_program *p, const char *name, uint32_t size) {
+void lb_ir_array(ir_program *p, const char *name, uint32_t size) {
     ir_statement *s = add_statement(p, IR_ARRAY);
     if (!s) return;
     s->imm = size;
@@ -210,7 +210,7 @@ void ir_array(ir_program *p, const char *name, uint32_t size) {
 
 /* ---- printing ----------------------------------------------------------------------------------------------------------- */
 
-void ir_print_named(lb_text *t, const char *text, const char *name, int size) {
+void lb_ir_print_named(lb_text *t, const char *text, const char *name, int size) {
     for (; *text; text++) {
         if (text[0] != '$')
             lb_text_add_bytes(t, text, 1);
@@ -221,7 +221,7 @@ void ir_print_named(lb_text *t, const char *text, const char *name, int size) {
     }
 }
 
-void ir_print_name(lb_text *t, const ir_program *p, ir v) {
+void lb_ir_print_name(lb_text *t, const ir_program *p, ir v) {
     const ir_value *x = &p->values[v];
     if (!x->constant)
         lb_text_add(t, "%c%d", "uifb"[x->type], v);
@@ -239,23 +239,23 @@ static void print_operation(lb_text *t, const ir_language *l, const ir_program *
             continue;
         }
         text++;
-        ir_print_name(t, p, *text == 'a' ? s->a : *text == 'b' ? s->b : s->c);
+        lb_ir_print_name(t, p, *text == 'a' ? s->a : *text == 'b' ? s->b : s->c);
     }
 }
 
 static void print_defined(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
     lb_text_add(t, "%s ", l->type[p->values[s->dst].type]);
-    ir_print_name(t, p, s->dst);
+    lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " = ");
     if (s->op < IR_OPERATIONS) {
         print_operation(t, l, p, s);
     } else if (s->op == IR_LOAD) {
         lb_text_add(t, "%s[", s->text);
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "]");
     } else {
         if (s->op == IR_CALL) lb_text_add(t, "%s, ", s->text);
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         if (s->op == IR_CALL) lb_text_add(t, ")");
     }
     lb_text_add(t, ";\n");
@@ -263,11 +263,11 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
 
 static void print_for(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
     lb_text_add(t, "for (%s ", l->type[IR_U]);
-    ir_print_name(t, p, s->dst);
+    lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " = 0u; ");
-    ir_print_name(t, p, s->dst);
+    lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " < %uu; ", s->imm);
-    ir_print_name(t, p, s->dst);
+    lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, "++) {\n");
 }
 
@@ -275,25 +275,25 @@ static void print_other(lb_text *t, const ir_language *l, const ir_program *p, c
     switch (s->op) {
     case IR_STORE:
         lb_text_add(t, "%s[", s->text);
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "] = ");
-        ir_print_name(t, p, s->b);
+        lb_ir_print_name(t, p, s->b);
         lb_text_add(t, ";\n");
         return;
     case IR_SET:
-        ir_print_name(t, p, s->dst);
+        lb_ir_print_name(t, p, s->dst);
         lb_text_add(t, " = ");
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         lb_text_add(t, ";\n");
         return;
     case IR_IF:
         lb_text_add(t, "if (");
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         lb_text_add(t, ") {\n");
         return;
     case IR_RETURN:
         lb_text_add(t, "return ");
-        ir_print_name(t, p, s->a);
+        lb_ir_print_name(t, p, s->a);
         lb_text_add(t, ";\n");
         return;
     case IR_ELSE: lb_text_add(t, "} else {\n"); return;
@@ -305,7 +305,7 @@ static void print_other(lb_text *t, const ir_language *l, const ir_program *p, c
     }
 }
 
-void ir_print_body(lb_text *t, const ir_language *l, const ir_program *p) {
+void lb_ir_print_body(lb_text *t, const ir_language *l, const ir_program *p) {
     int depth = 1;
     for (size_t i = 0; i < p->count; i++) {
         const ir_statement *s = &p->list[i];

@@ -58,29 +58,29 @@ typedef struct ir_program {
     bool failed;    /* no memory */
 } ir_program;
 
-void ir_free(ir_program *p);
-void ir_clear(ir_program *p); /* no statements; counts stay */
+void lb_ir_free(ir_program *p);
+void lb_ir_clear(ir_program *p); /* no statements; counts stay */
 
-ir ir_u(ir_program *p, uint32_t bits);
-ir ir_i(ir_program *p, int32_t value);
-ir ir_input(ir_program *p, ir_type type); /* a register that a parameter defines */
+ir lb_ir_u(ir_program *p, uint32_t bits);
+ir lb_ir_i(ir_program *p, int32_t value);
+ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defines */
 
 /* One operation; operands that it lacks are 0. */
-ir ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
+ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
-ir ir_with(ir_program *p, ir_op op, ir a, int32_t b);
-ir ir_load(ir_program *p, const char *array, ir index);
-void ir_store(ir_program *p, const char *array, ir index, ir value);
-ir ir_var(ir_program *p, ir first);
-void ir_set(ir_program *p, ir var, ir value);
-void ir_if(ir_program *p, ir condition);
-void ir_else(ir_program *p);
-void ir_end(ir_program *p);
-void ir_return(ir_program *p, ir value);
-void ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
-ir ir_for(ir_program *p, uint32_t count);
-ir ir_call(ir_program *p, const char *function, const char *arrays, ir last);
-void ir_array(ir_program *p, const char *name, uint32_t size);
+ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+ir lb_ir_load(ir_program *p, const char *array, ir index);
+void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
+ir lb_ir_var(ir_program *p, ir first);
+void lb_ir_set(ir_program *p, ir var, ir value);
+void lb_ir_if(ir_program *p, ir condition);
+void lb_ir_else(ir_program *p);
+void lb_ir_end(ir_program *p);
+void lb_ir_return(ir_program *p, ir value);
+void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
+ir lb_ir_for(ir_program *p, uint32_t count);
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last);
+void lb_ir_array(ir_program *p, const char *name, uint32_t size);
 
 /* ---- printing ----------------------------------------------------------------------------------------------------------- */
 
@@ -88,11 +88,11 @@ typedef struct ir_language {
     const char *name, *type[4], *function, *array_in, *array_out, *shared_global, *shared_argument, *barrier, *op[IR_OPERATIONS], *prelude;
 } ir_language;
 
-const ir_language *ir_language_of(lb_emit_language language);
+const ir_language *lb_ir_language_of(lb_emit_language language);
 
 /* A template with $n and $k replaced. */
-void ir_print_named(lb_text *t, const char *text, const char *name, int size);
-void ir_print_name(lb_text *t, const ir_program *p, ir v);
-void ir_print_body(lb_text *t, const ir_language *l, const ir_program *p);
+void lb_ir_print_named(lb_text *t, const char *text, const char *name, int size);
+void lb_ir_print_name(lb_text *t, const ir_program *p, ir v);
+void lb_ir_print_body(lb_text *t, const ir_language *l, const ir_program *p);
 
 #endif

@@ -28,7 +28,7 @@ static int count_lines(const lb_fragment *d, lb_axis axis) {
     return count;
 }
 
-lb_status lane_open(file *f, lb_error *err) {
+lb_status lb_lane_open(file *f, lb_error *err) {
     const lb_unit *u = f->rule.u;
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_A, NULL, &f->a, err));
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_B, NULL, &f->b, err));
@@ -66,17 +66,17 @@ static strides strides_of_b(const file *f, bool within) {
 
 /* What the lane's number adds to a word's number. */
 static ir lane_part(ir_program *p, const lb_fragment *f, ir lane, strides s) {
-    ir sum = ir_u(p, 0);
+    ir sum = lb_ir_u(p, 0);
     bool first = true;
     int shift = 0;
     for (int i = 0; i < LB_FRAGMENT_DIGITS; i++) {
         const lb_digit *d = &f->lane[i];
         const int step = d->step * s.of[d->axis];
         if (d->size > 1 && step) {
-            const ir above = shift ? ir_with(p, IR_SHR, lane, shift) : lane;
-            const ir digit = d->size << shift < LANES ? ir_with(p, IR_AND, above, d->size - 1) : above;
-            const ir term = step > 1 ? ir_with(p, IR_MUL, digit, step) : digit;
-            sum = first ? term : ir_do(p, IR_ADD, sum, term, 0);
+            const ir above = shift ? lb_ir_with(p, IR_SHR, lane, shift) : lane;
+            const ir digit = d->size << shift < LANES ? lb_ir_with(p, IR_AND, above, d->size - 1) : above;
+            const ir term = step > 1 ? lb_ir_with(p, IR_MUL, digit, step) : digit;
+            sum = first ? term : lb_ir_do(p, IR_ADD, sum, term, 0);
             first = false;
         }
         for (int size = d->size; size > 1; size /= 2) shift++;
@@ -101,21 +101,21 @@ static int item_part(const lb_fragment *f, int item, strides s) {
 }
 
 static ir offset(ir_program *p, ir base, int words) {
-    return words ? ir_with(p, IR_ADD, base, words) : base;
+    return words ? lb_ir_with(p, IR_ADD, base, words) : base;
 }
 
 /* The code of an item out of its register. */
 static ir item_code(ir_program *p, const lb_fragment *f, const ir *registers, int item) {
     const lb_slot at = slot_of(f, item);
     const int low = at.element * f->bits + f->shift, bits = f->format->bits;
-    const ir moved = low ? ir_with(p, IR_SHR, registers[at.reg], low) : registers[at.reg];
-    return bits < 32 && low + bits < 32 ? ir_with(p, IR_AND, moved, (int32_t)((UINT32_C(1) << bits) - 1)) : moved;
+    const ir moved = low ? lb_ir_with(p, IR_SHR, registers[at.reg], low) : registers[at.reg];
+    return bits < 32 && low + bits < 32 ? lb_ir_with(p, IR_AND, moved, (int32_t)((UINT32_C(1) << bits) - 1)) : moved;
 }
 
 /* ---- the two halves -------------------------------------------------------------------------------------------------------- */
 
 static void load_registers(ir_program *p, const lb_fragment *f, const char *array, ir *registers) {
-    for (int i = 0; i < f->registers; i++) registers[i] = ir_load(p, array, ir_i(p, i));
+    for (int i = 0; i < f->registers; i++) registers[i] = lb_ir_load(p, array, lb_ir_i(p, i));
 }
 
 /* A lane's items of A or B, decoded, into local memory. */
@@ -129,10 +129,10 @@ static void share(const file *f, ir_program *p, const char *memory, const lb_fra
         p->part = IR_ADDRESS;
         const ir code = item_code(p, from, registers, i), at = offset(p, base, first + item_part(from, i, s));
         p->part = IR_DECODE;
-        const rule_operand x = rule_decode(&f->rule, p, format, code);
-        ir_store(p, memory, at, ir_do(p, f->rule.floats ? IR_BITS : IR_AS_U, x.value, 0, 0));
+        const rule_operand x = lb_rule_decode(&f->rule, p, format, code);
+        lb_ir_store(p, memory, at, lb_ir_do(p, f->rule.floats ? IR_BITS : IR_AS_U, x.value, 0, 0));
         p->part = IR_ADDRESS;
-        ir_store(p, memory, ir_with(p, IR_ADD, at, words), ir_do(p, IR_AS_U, x.e, 0, 0));
+        lb_ir_store(p, memory, lb_ir_with(p, IR_ADD, at, words), lb_ir_do(p, IR_AS_U, x.e, 0, 0));
     }
 }
 
@@ -155,8 +155,8 @@ static const rule_operand *line_at(const file *f, ir_program *p, const char *mem
     p->part = IR_ADDRESS;
     const ir start = offset(p, base, first + at);
     for (int k = 0; k < f->rule.u->k; k++) {
-        const ir value = ir_load(p, memory, offset(p, start, k)), e = ir_load(p, memory, offset(p, start, words + k));
-        l->operand[k] = (rule_operand){ir_do(p, f->rule.floats ? IR_FROM_BITS : IR_AS_I, value, 0, 0), ir_do(p, IR_AS_I, e, 0, 0)};
+        const ir value = lb_ir_load(p, memory, offset(p, start, k)), e = lb_ir_load(p, memory, offset(p, start, words + k));
+        l->operand[k] = (rule_operand){lb_ir_do(p, f->rule.floats ? IR_FROM_BITS : IR_AS_I, value, 0, 0), lb_ir_do(p, IR_AS_I, e, 0, 0)};
     }
     p->part = IR_MAIN;
     return l->operand;
@@ -177,15 +177,15 @@ static void compute(const file *f, ir_program *p, const char *memory, ir lane) {
         p->part = IR_ADDRESS;
         const ir c = item_code(p, &f->c, registers, i);
         p->part = IR_MAIN;
-        ir_comment(p, "element %d of this lane", i);
-        results[i] = rule_step(&f->rule, p, a, b, c);
+        lb_ir_comment(p, "element %d of this lane", i);
+        results[i] = lb_rule_step(&f->rule, p, a, b, c);
     }
     p->part = IR_ADDRESS;
     const int each = 32 / f->d.bits;
     for (int r = 0; r < f->d.registers; r++) {
         ir word = results[r * each];
-        for (int e = 1; e < each; e++) word = ir_do(p, IR_OR, word, ir_with(p, IR_SHL, results[r * each + e], e * f->d.bits), 0);
-        ir_store(p, "d", ir_i(p, r), word);
+        for (int e = 1; e < each; e++) word = lb_ir_do(p, IR_OR, word, lb_ir_with(p, IR_SHL, results[r * each + e], e * f->d.bits), 0);
+        lb_ir_store(p, "d", lb_ir_i(p, r), word);
     }
 }
 
@@ -196,7 +196,7 @@ static void print_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d) 
     const lb_fragment *const of[] = {&f->a, &f->b, &f->c, &f->d};
     for (int i = a_and_b ? 0 : 2; i < (c_and_d ? 4 : 2); i++) {
         lb_text_add(t, ", ");
-        ir_print_named(t, i == 3 ? f->l->array_out : f->l->array_in, names[i], of[i]->registers);
+        lb_ir_print_named(t, i == 3 ? f->l->array_out : f->l->array_in, names[i], of[i]->registers);
     }
 }
 
@@ -206,7 +206,7 @@ static void open_function(lb_text *t, const file *f, const char *suffix, const c
     print_arrays(t, f, a_and_b, c_and_d);
     if (f->l->shared_argument) {
         lb_text_add(t, ", ");
-        ir_print_named(t, f->l->shared_argument, "local_words", words);
+        lb_ir_print_named(t, f->l->shared_argument, "local_words", words);
     }
     lb_text_add(t, ") {\n");
 }
@@ -215,7 +215,7 @@ static void print_half(lb_text *t, const file *f, ir_program *p, ir lane, const 
     char name[16];
     snprintf(name, sizeof name, "u%d", lane);
     open_function(t, f, suffix, name, first, !first, words);
-    ir_print_body(t, f->l, p);
+    lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");
 }
 
@@ -239,23 +239,23 @@ static void print_whole(lb_text *t, const file *f, int words) {
                 f->l->type[IR_U], f->name, f->c.registers, f->d.registers);
 }
 
-void lane_print(lb_text *t, const file *f, ir_program *p) {
+void lb_lane_print(lb_text *t, const file *f, ir_program *p) {
     const int words = 2 * (words_of_a(f) + words_of_b(f));
     char memory[LB_EMIT_NAME + 8] = "local_words";
     lb_text_add(t, "\n// Local memory of the group: %d words. Layouts: %s.\n", words, f->d.source);
     if (f->l->shared_global) {
         snprintf(memory, sizeof memory, "%s_words", f->name);
-        ir_print_named(t, f->l->shared_global, memory, words);
+        lb_ir_print_named(t, f->l->shared_global, memory, words);
         lb_text_add(t, "\n");
     }
-    ir_clear(p);
-    ir lane = ir_input(p, IR_U);
+    lb_ir_clear(p);
+    ir lane = lb_ir_input(p, IR_U);
     share(f, p, memory, &f->a, f->rule.a, lane, strides_of_a(f, true), 0, words_of_a(f));
     share(f, p, memory, &f->b, f->rule.b, lane, strides_of_b(f, true), 2 * words_of_a(f), words_of_b(f));
     lb_text_add(t, "\n// Before the barrier: this lane's registers of A and B, decoded, for all lanes\n");
     print_half(t, f, p, lane, "_share", true, words);
-    ir_clear(p);
-    lane = ir_input(p, IR_U);
+    lb_ir_clear(p);
+    lane = lb_ir_input(p, IR_U);
     compute(f, p, memory, lane);
     lb_text_add(t, "\n// Behind the barrier: this lane's registers of D\n");
     print_half(t, f, p, lane, "_lane", false, words);

@@ -17,8 +17,8 @@ typedef struct file {
 } file;
 
 /* errors LB_E_UNAVAILABLE where the layouts are not those of a group of 32 */
-lb_status lane_open(file *f, lb_error *err);
+lb_status lb_lane_open(file *f, lb_error *err);
 
-void lane_print(lb_text *t, const file *f, ir_program *p);
+void lb_lane_print(lb_text *t, const file *f, ir_program *p);
 
 #endif

@@ -22,16 +22,16 @@ typedef struct rule {
     int top_min;     /* least exponent of a block: below it nothing can be */
 } rule;
 
-lb_status rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err);
+lb_status lb_rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err);
 
 /* An operand: its value (an F), or its significand with a sign (an I); NaN is 0, Inf is 1 or -1. And its exponent, an I. */
 typedef struct rule_operand {
     ir value, e;
 } rule_operand;
 
-rule_operand rule_decode(const rule *r, ir_program *p, const lb_format *f, ir code);
+rule_operand lb_rule_decode(const rule *r, ir_program *p, const lb_format *f, ir code);
 
 /* D of one K step, a U, from decoded operands [u->k] and the code of c. */
-ir rule_step(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c);
+ir lb_rule_step(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c);
 
 #endif

@@ -8,6 +8,6 @@
 #include "lastbit/formats.h"
 
 /* x + y of two codes of an IEEE format of at most 32 bits, to nearest even; any NaN is `nan`. */
-ir soft_add(ir_program *p, const lb_format *f, uint32_t nan, ir x, ir y);
+ir lb_soft_add(ir_program *p, const lb_format *f, uint32_t nan, ir x, ir y);
 
 #endif
