@@ -172,6 +172,7 @@ int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
 int cli_scan(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
+int cli_emit_source(int argc, char **argv);
 int cli_units(int argc, char **argv);
 int cli_scalar(int argc, char **argv);
 int cli_eval(int argc, char **argv);
@@ -207,5 +208,8 @@ int cli_check_capsule(const char *path, const lb_check_options *how, const cli_o
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
+
+/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
+uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
 
 #endif

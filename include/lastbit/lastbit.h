@@ -9,6 +9,7 @@
 #include "lastbit/capture.h"
 #include "lastbit/contracts.h"
 #include "lastbit/diagnose.h"
+#include "lastbit/emit.h"
 #include "lastbit/explain.h"
 #include "lastbit/formats.h"
 #include "lastbit/fragments.h"

@@ -382,6 +382,15 @@ class lb_cause(IntEnum):
     PLACE = 49
 
 
+class lb_emit_language(IntEnum):
+    C = 0
+    OPENCL = 1
+    GLSL = 2
+    HLSL = 3
+    MSL = 4
+    CUDA = 5
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -1235,6 +1244,27 @@ class lb_ledger(Structure):
         ("total", c_double),
         ("step", c_double),
         ("has_unit", c_bool),
+    ]
+
+
+class lb_emit_options(Structure):
+    _fields_ = [
+        ("language", c_int),
+        ("fragment", c_bool),
+        ("integers", c_bool),
+        ("finite", c_bool),
+    ]
+
+
+class lb_emit_stats(Structure):
+    _fields_ = [
+        ("decode", c_uint64),
+        ("address", c_uint64),
+        ("path", c_uint64),
+        ("special", c_uint64),
+        ("outputs", c_int),
+        ("products", c_int),
+        ("hash", c_char * 17),
     ]
 
 
@@ -2116,6 +2146,10 @@ FUNCTIONS = {
     "lb_ledger_name": (c_char_p, [c_size_t]),
     "lb_ledger_what": (c_char_p, [c_size_t]),
     "lb_error_ledger": (c_int, [POINTER(lb_case), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit), c_size_t, c_size_t, c_uint64, POINTER(lb_ledger), POINTER(lb_error)]),
+    "lb_emit_language_name": (c_char_p, [c_int]),
+    "lb_emit_language_find": (c_int, [c_char_p, c_void_p, POINTER(lb_error)]),
+    "lb_emit_can": (c_int, [POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_emit_unit": (c_int, [POINTER(lb_unit), POINTER(lb_emit_options), POINTER(c_void_p), POINTER(lb_emit_stats), POINTER(lb_error)]),
     "lb_explain_what_name": (c_char_p, [c_int]),
     "lb_explain_what_text": (c_char_p, [c_int]),
     "lb_explain": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), c_size_t, c_size_t, POINTER(lb_explanation), POINTER(lb_error)]),

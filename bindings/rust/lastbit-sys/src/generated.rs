@@ -393,6 +393,15 @@ pub const LB_LEDGER_OUTPUT: c_uint = 3;
 pub const LB_LEDGER_UNEXPLAINED: c_uint = 4;
 pub const LB_LEDGER_COUNT: c_uint = 5;
 
+pub type lb_emit_language = c_uint;
+pub const LB_EMIT_C: lb_emit_language = 0;
+pub const LB_EMIT_OPENCL: lb_emit_language = 1;
+pub const LB_EMIT_GLSL: lb_emit_language = 2;
+pub const LB_EMIT_HLSL: lb_emit_language = 3;
+pub const LB_EMIT_MSL: lb_emit_language = 4;
+pub const LB_EMIT_CUDA: lb_emit_language = 5;
+pub const LB_EMIT_LANGUAGE_COUNT: lb_emit_language = 6;
+
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
 pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
@@ -1371,6 +1380,27 @@ pub struct lb_ledger {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_emit_options {
+    pub language: lb_emit_language,
+    pub fragment: bool,
+    pub integers: bool,
+    pub finite: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_emit_stats {
+    pub decode: u64,
+    pub address: u64,
+    pub path: u64,
+    pub special: u64,
+    pub outputs: c_int,
+    pub products: c_int,
+    pub hash: [c_char; 17],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_explain_term {
     pub source: lb_explain_source,
     pub k: usize,
@@ -2079,7 +2109,7 @@ pub struct lb_capsule_notes {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_emit_options, lb_emit_stats, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -2467,6 +2497,16 @@ extern "C" {
         col: usize,
         actual: u64,
         out: *mut lb_ledger,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_emit_language_name(language: lb_emit_language) -> *const c_char;
+    pub fn lb_emit_language_find(name: *const c_char, out: *mut lb_emit_language, err: *mut lb_error) -> lb_status;
+    pub fn lb_emit_can(u: *const lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_emit_unit(
+        u: *const lb_unit,
+        o: *const lb_emit_options,
+        text: *mut *mut c_char,
+        stats: *mut lb_emit_stats,
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_explain_what_name(what: lb_explain_what) -> *const c_char;

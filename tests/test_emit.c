@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Emitted C, under the options that break floating point: every word is the model's. */
+#include "emit_help.h"
+
+#include "lastbit/io.h"
+
+#include <glob.h>
+
+static lb_unit units[EMIT_MAX_UNITS];
+static size_t unit_count;
+static emit_batch batch;
+
+static int set_up(void **state) {
+    (void)state;
+    unit_count = emit_units(units, emit_full());
+    return mkdtemp(emit_folder) ? 0 : -1;
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    return emit_run("rm -r %s", emit_folder);
+}
+
+/* table.h, and a file of source a unit. */
+static void write_sources(lb_emit_language language, bool integers) {
+    char path[256];
+    emit_path(path, sizeof path, "table.h");
+    FILE *table = fopen(path, "w");
+    assert_non_null(table);
+    for (size_t i = 0; i < unit_count; i++) {
+        char name[32], *text = emit_text(&units[i], language, false, integers);
+        snprintf(name, sizeof name, "u%zu.h", i);
+        emit_write(name, text, strlen(text));
+        free(text);
+        fprintf(table, "#include \"%s\"\n", name);
+    }
+    fprintf(table, "static const struct entry table[] = {\n");
+    for (size_t i = 0; i < unit_count; i++) {
+        char function[200];
+        emit_identifier(&units[i], function, sizeof function);
+        fprintf(table, "    {%d, %s_dot},\n", units[i].k, function);
+    }
+    fprintf(table, "};\n");
+    assert_int_equal(fclose(table), 0);
+}
+
+static void write_inputs(void) {
+    char path[256];
+    emit_path(path, sizeof path, "in");
+    FILE *f = fopen(path, "wb");
+    emit_path(path, sizeof path, "want");
+    FILE *want = fopen(path, "wb");
+    assert_non_null(f);
+    assert_non_null(want);
+    for (size_t i = 0; i < unit_count; i++) {
+        for (int kind = 0; kind < EMIT_BATCHES; kind++) {
+            emit_draw(&units[i], kind, &batch);
+            emit_want(&units[i], &batch);
+            const uint32_t head[] = {(uint32_t)i, batch.m, batch.n, batch.k};
+            fwrite(head, 4, 4, f);
+            fwrite(batch.a, 4, batch.m * batch.k, f);
+            fwrite(batch.b, 4, batch.n * batch.k, f);
+            fwrite(batch.c, 4, batch.m * batch.n, f);
+            fwrite(batch.d, 4, batch.m * batch.n, want);
+        }
+    }
+    assert_int_equal(fclose(f) | fclose(want), 0);
+}
+
+/* Words of `out` that differ from `want`; the first of them in *first. */
+static size_t count_wrong(size_t *compared, char *first, size_t size) {
+    char path[256];
+    emit_path(path, sizeof path, "out");
+    FILE *out = fopen(path, "rb");
+    emit_path(path, sizeof path, "want");
+    FILE *want = fopen(path, "rb");
+    assert_non_null(out);
+    assert_non_null(want);
+    uint32_t x, y;
+    size_t wrong = 0;
+    for (*compared = 0; fread(&y, 4, 1, want) == 1; ++*compared) {
+        if (fread(&x, 4, 1, out) == 1 && x == y) continue;
+        const size_t each = EMIT_SIDE * EMIT_SIDE, unit = *compared / each / EMIT_BATCHES;
+        if (wrong++ == 0)
+            snprintf(first, size, "%s, batch %zu, element %zu: got %08x, want %08x", units[unit].name, *compared / each % EMIT_BATCHES,
+                     *compared % each, x, y);
+    }
+    fclose(out);
+    fclose(want);
+    return wrong;
+}
+
+static void compile(const char *compiler, const char *options, const char *driver) {
+    const int status = emit_run("cd %s && %s -Wall -Wextra -Werror -Wno-unused-function %s -I. %s/tests/emit/%s.c -o driver", emit_folder,
+                                compiler, options, LB_SOURCE_DIR, driver);
+    if (status != 0) fail_msg("%s %s: exit %d", compiler, options, status);
+}
+
+static void expect_exact(const char *compiler, const char *options, int flushes) {
+    if (!emit_have(compiler)) {
+        print_message("[   SKIP   ] no %s\n", compiler);
+        return;
+    }
+    compile(compiler, options, "driver");
+    for (int flush = 0; flush < flushes; flush++) {
+        char first[400] = "";
+        size_t compared;
+        assert_int_equal(emit_run("cd %s && ./driver in out %d", emit_folder, flush), 0);
+        const size_t wrong = count_wrong(&compared, first, sizeof first);
+        if (wrong) fail_msg("%s %s, flush %d: %zu of %zu wrong; %s", compiler, options, flush, wrong, compared, first);
+        print_message("%s %s, flush-to-zero %s: %zu words of %zu units, all the model's\n", compiler, options, flush ? "on" : "off",
+                      compared, unit_count);
+        assert_true(compared == unit_count * EMIT_BATCHES * EMIT_SIDE * EMIT_SIDE);
+    }
+}
+
+static void c_is_exact_under_fast_math(void **state) {
+    (void)state;
+    write_inputs();
+    write_sources(LB_EMIT_C, false);
+    expect_exact("gcc", "-std=c11 -O3 -ffast-math", 2);
+    expect_exact("clang", "-std=c11 -O3 -ffast-math", 2);
+    write_sources(LB_EMIT_C, true);
+    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+}
+
+/* Metal's and CUDA's dialects by a C++ compiler, over a header that stands in for their own. */
+static void metal_and_cuda_are_exact_as_cpp(void **state) {
+    (void)state;
+    char options[400];
+    const size_t count = unit_count;
+    static lb_unit kept[EMIT_MAX_UNITS];
+    memcpy(kept, units, sizeof units);
+    for (size_t i = 0; !emit_full() && i * 3 < count; i++) units[unit_count = i] = kept[i * 3];
+    unit_count += !emit_full();
+    write_inputs();
+    write_sources(LB_EMIT_MSL, false);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
+    expect_exact("g++", options, 1);
+    write_sources(LB_EMIT_CUDA, false);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
+    expect_exact("g++", options, 1);
+    unit_count = count;
+    memcpy(units, kept, sizeof units);
+}
+
+/* ---- recordings ------------------------------------------------------------------------------------------------------------ */
+
+static uint32_t word_of(const lb_tensor *t, size_t i) {
+    const size_t bytes = t->bytes / lb_tensor_count(t);
+    uint32_t x = 0;
+    memcpy(&x, (const char *)t->data + i * bytes, bytes);
+    return x;
+}
+
+/* All dots of a recording, one a record, with what the GPU answered; false where its unit is not written. */
+static bool write_recording(const char *path, FILE *in, FILE *want, size_t *dots) {
+    lb_file *f;
+    lb_error err = {0};
+    lb_unit *u = &units[unit_count];
+    if (lb_file_open(&f, path, NULL, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    if (lb_unit_find(lb_file_metadata(f, "unit"), u, &err) != LB_OK) fail_msg("%s: %s", path, err.message);
+    const bool written = lb_emit_can(u, NULL) == LB_OK;
+    const lb_tensor *a = lb_file_find(f, "a"), *b = lb_file_find(f, "b"), *c = lb_file_find(f, "c"), *answer = lb_file_find(f, "d");
+    const size_t count = lb_tensor_count(c), k = lb_tensor_count(a) / count;
+    for (size_t i = 0; written && i < count; i++) {
+        const uint32_t head[] = {(uint32_t)unit_count, 1, 1, u->k}, zero = 0;
+        fwrite(head, 4, 4, in);
+        for (int both = 0; both < 2; both++) {
+            for (size_t j = 0; j < u->k; j++) {
+                const uint32_t x = j < k ? word_of(both ? b : a, i * k + j) : zero;
+                fwrite(&x, 4, 1, in);
+            }
+        }
+        const uint32_t accumulator = word_of(c, i), result = word_of(answer, i);
+        fwrite(&accumulator, 4, 1, in);
+        fwrite(&result, 4, 1, want);
+    }
+    *dots += written ? count : 0;
+    unit_count += written;
+    lb_file_close(f);
+    return written;
+}
+
+static void recordings_of_gpus_are_reproduced(void **state) {
+    (void)state;
+    glob_t files;
+    if (glob(LB_SOURCE_DIR "/../shared/hwdata/*.safetensors", 0, NULL, &files) != 0) {
+        print_message("[   SKIP   ] no ../shared/hwdata\n");
+        return;
+    }
+    const size_t count = unit_count;
+    static lb_unit kept[EMIT_MAX_UNITS];
+    memcpy(kept, units, sizeof units);
+    char path[256];
+    emit_path(path, sizeof path, "in");
+    FILE *in = fopen(path, "wb");
+    emit_path(path, sizeof path, "want");
+    FILE *want = fopen(path, "wb");
+    assert_non_null(in);
+    assert_non_null(want);
+    size_t dots = 0, recordings = 0;
+    unit_count = 0;
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        const bool written = write_recording(files.gl_pathv[i], in, want, &dots);
+        if (!written) print_message("not written: %s\n", files.gl_pathv[i]);
+        recordings += written;
+    }
+    globfree(&files);
+    assert_int_equal(fclose(in) | fclose(want), 0);
+    write_sources(LB_EMIT_C, false);
+    compile("gcc", "-std=c11 -O1 -ffast-math", "driver");
+    assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
+    char first[400] = "";
+    size_t compared;
+    const size_t wrong = count_wrong(&compared, first, sizeof first);
+    print_message("%zu recordings: %zu of %zu dots as the GPU gave them\n", recordings, compared - wrong, dots);
+    unit_count = count;
+    memcpy(units, kept, sizeof units);
+    assert_true(compared == dots && wrong == 0 && recordings == 30);
+}
+
+/* ---- wrong sources: the comparison sees each of them ---------------------------------------------------------------------- */
+
+/* One unit's C with an edit by sed. */
+static size_t wrong_after(const char *edit) {
+    char path[256], first[400];
+    size_t compared;
+    write_sources(LB_EMIT_C, false);
+    emit_path(path, sizeof path, "u0.h");
+    assert_int_equal(emit_run("cd %s && cp u0.h before.h && sed -E -i '%s' u0.h && ! cmp -s u0.h before.h", emit_folder, edit), 0);
+    compile("gcc", "-std=c11 -O3 -ffast-math -Wno-unused-variable", "driver");
+    assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
+    return count_wrong(&compared, first, sizeof first);
+}
+
+static void wrong_sources_are_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *what, *edit;
+    } edits[] = {
+        {"a subnormal that counts as a normal number", "s/( > 0 \\?) (i[0-9]+) : 0;/\\1 \\2 : (-1);/"},
+        {"a power of two that the compiler folds to zero", "s/lb_from_bits\\(u[0-9]+\\);/(0x1p-100f * 0x1p-100f);/"},
+        {"a shift that is not clamped", "s/(i[0-9]+) < 31 \\? i[0-9]+ : 31;/\\1;/"},
+        {"an exponent that is off by one", "s/ = 151 - /= 150 - /;s/ = 150 - / = 149 - /"},
+    };
+    const size_t count = unit_count;
+    const lb_unit first = units[0];
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.f16.f16.f32", &units[0], NULL), LB_OK);
+    unit_count = 1;
+    write_inputs();
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        const size_t wrong = wrong_after(edits[i].edit);
+        print_message("%s: %zu of %d words wrong\n", edits[i].what, wrong, EMIT_BATCHES * EMIT_SIDE * EMIT_SIDE);
+        if (wrong == 0) fail_msg("%s is not seen", edits[i].what);
+    }
+    assert_int_equal(wrong_after("1s/$/ /"), 0); /* what no compiler sees */
+    unit_count = count;
+    units[0] = first;
+}
+
+/* ---- the text ------------------------------------------------------------------------------------------------------------- */
+
+static void text_is_the_same_each_time_and_says_its_hash(void **state) {
+    (void)state;
+    for (int language = 0; language < LB_EMIT_LANGUAGE_COUNT; language++) {
+        char *x = emit_text(&units[1], (lb_emit_language)language, false, false);
+        char *y = emit_text(&units[1], (lb_emit_language)language, false, false);
+        assert_string_equal(x, y);
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+        for (const char *s = strchr(x, '\n') + 1; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+        unsigned long long said = 0;
+        assert_int_equal(sscanf(x, "// lastbit emit: hash %llx", &said), 1);
+        assert_true(said == h);
+        free(x);
+        free(y);
+    }
+}
+
+static void what_cannot_be_written_says_what_can(void **state) {
+    (void)state;
+    static const char *const names[] = {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "sm_80/mma.m16n8k16.f32.f16.f16.f32+overflow=max",
+                                        "sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32"};
+    const lb_emit_options o = {.language = LB_EMIT_C};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        lb_unit u;
+        lb_error err = {0};
+        char *text = NULL;
+        assert_int_equal(lb_unit_find(names[i], &u, &err), LB_OK);
+        assert_int_equal(lb_emit_unit(&u, &o, &text, NULL, &err), LB_E_UNAVAILABLE);
+        assert_null(text);
+        assert_non_null(strstr(err.message, "source is written for") ? err.message : strstr(err.message, "is not written as source"));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(c_is_exact_under_fast_math),
+        cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(recordings_of_gpus_are_reproduced),
+        cmocka_unit_test(wrong_sources_are_seen),
+        cmocka_unit_test(text_is_the_same_each_time_and_says_its_hash),
+        cmocka_unit_test(what_cannot_be_written_says_what_can),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
