@@ -40,7 +40,6 @@ enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 static void print_help(void) {
     puts("lastbit: are an accelerator kernel's bits right?\n\n"
          "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
-    for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-12s  %s\n", commands[i].name, commands[i].summary);
     for (size_t i = 0; i < COMMAND_COUNT; i++) printf("  %-16s %s\n", commands[i].name, commands[i].summary);
     puts("\nexit: 0 PASS   1 FAIL   2 the call or a file is wrong   3 UNPROVEN: nothing was proven\n"
          "start: lastbit check A.npy B.npy --actual D.npy --unit sm_80/mma.m16n8k16.f32.f16.f16.f32");

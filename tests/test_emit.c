@@ -169,6 +169,8 @@ static void integers_and_finite_sources_are_exact(void **state) {
     write_inputs();
     write_sources((lb_emit_options){.language = LB_EMIT_C, .integers = true});
     expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+    write_sources((lb_emit_options){.language = LB_EMIT_C}); /* nothing that C leaves undefined: shifts, sums, conversions */
+    expect_exact("gcc", "-std=c11 -O1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all", 1);
     write_batches(true);
     write_sources((lb_emit_options){.language = LB_EMIT_C, .finite = true});
     expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
