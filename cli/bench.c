@@ -14,12 +14,14 @@ enum { MAX_REPS = 101, ENGINE_SIZE = 128 };
 typedef struct bench_args {
     const char *units, *against;
     uint64_t size, threads, reps;
-    bool json, paths;
+    bool json, paths, wide;
+    double row_seconds;
 } bench_args;
 
-/* Square operands of one unit. */
+/* Square operands of one unit; scales and metadata where it takes some. */
 typedef struct operands {
-    lb_mat a, b, d;
+    lb_mat a, b, d, scale_a, scale_b, metadata;
+    lb_unit_operands with;
 } operands;
 
 typedef struct row {
@@ -27,39 +29,71 @@ typedef struct row {
     const char *path;
     size_t size, reps;
     double gmac_s, sgemm_gmac_s, engine_gmac_s; /* NAN where not measured */
+    double cpu_ratio;                           /* processor time of sgemm over ours */
+    double scaling, sgemm_scaling;              /* over one thread, in the same repetitions */
 } row;
 
 /* ---- operands and paths ------------------------------------------------------------------------------------------------------ */
 
 static void close_operands(operands *o) {
-    free(o->a.codes);
-    free(o->b.codes);
-    free(o->d.codes);
+    lb_mat *const all[] = {&o->a, &o->b, &o->d, &o->scale_a, &o->scale_b, &o->metadata};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) free(all[i]->codes);
     *o = (operands){0};
 }
 
+static bool open_mat(lb_mat *m, lb_format_id id, size_t rows, size_t cols) {
+    void *codes = calloc(rows * cols, (size_t)lb_format_row(id)->bytes);
+    *m = lb_mat_of(lb_format_row(id), codes, rows, cols);
+    return codes;
+}
+
+/* Scales of 1 and its neighbours; a compressed A keeps the first half of each group. */
+static void fill_scales(operands *o, const lb_unit *u) {
+    lb_mat *const scales[] = {&o->scale_a, &o->scale_b};
+    for (size_t m = 0; u->scale_block && m < 2; m++)
+        for (size_t i = 0; i < scales[m]->rows; i++)
+            for (size_t j = 0; j < scales[m]->cols; j++)
+                lb_store_code(lb_mat_at(scales[m], i, j), 1, lb_from_double(scales[m]->format, 1) + (i + j) % 3 - 1);
+    for (size_t i = 0; u->sparse_group && i < o->metadata.rows; i++)
+        for (size_t j = 0; j < o->metadata.cols; j++) lb_store_code(lb_mat_at(&o->metadata, i, j), 1, u->sparse_group == 4 ? j % 2 : 0);
+}
+
 static lb_status open_operands(operands *o, const lb_unit *u, size_t n, lb_error *err) {
-    const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);
-    *o = (operands){.a = {.format = fa, .codes = calloc(n * n, (size_t)fa->bytes)},
-                    .b = {.format = fb, .codes = calloc(n * n, (size_t)fb->bytes)},
-                    .d = {.format = fd, .codes = calloc(n * n, (size_t)fd->bytes)}};
-    if (!o->a.codes || !o->b.codes || !o->d.codes) {
+    const size_t a_cols = u->sparse_group ? n / 2 : n,
+                 scales = u->scale_block ? (n + (size_t)u->scale_block - 1) / (size_t)u->scale_block : 0;
+    *o = (operands){0};
+    bool ok = open_mat(&o->a, u->a, n, a_cols) && open_mat(&o->b, u->b, n, n) && open_mat(&o->d, u->d, n, n);
+    if (u->scale_block) ok = ok && open_mat(&o->scale_a, u->scale, n, scales) && open_mat(&o->scale_b, u->scale, scales, n);
+    if (u->sparse_group) ok = ok && open_mat(&o->metadata, LB_U8, n, a_cols);
+    if (!ok) {
         close_operands(o);
-        return lb_fail(err, LB_E_MEMORY, "bench", "no memory for three matrices of %zux%zu", n, n);
+        return lb_fail(err, LB_E_MEMORY, "bench", "no memory for matrices of %zux%zu", n, n);
     }
-    o->a = lb_mat_of(fa, o->a.codes, n, n);
-    o->b = lb_mat_of(fb, o->b.codes, n, n);
-    o->d = lb_mat_of(fd, o->d.codes, n, n);
     lb_draw_mat(&o->a, LB_DIST_NORMAL, 1, 1);
     lb_draw_mat(&o->b, LB_DIST_NORMAL, 1, 2);
+    fill_scales(o, u);
+    o->with =
+        (lb_unit_operands){u->scale_block ? &o->scale_a : NULL, u->scale_block ? &o->scale_b : NULL, u->sparse_group ? &o->metadata : NULL};
     return LB_OK;
+}
+
+/* Exponents over 2^-60 to 2^60 throughout, of formats that have them. */
+static void widen_exponents(lb_mat *m, uint32_t stream) {
+    const lb_format *f = m->format;
+    for (size_t i = 0; f->exp_bits >= 8 && f->special == LB_SPECIAL_IEEE && i < m->rows; i++)
+        for (size_t j = 0; j < m->cols; j++) {
+            const uint64_t r = lb_random_u64(1, stream, i * m->cols + j), man = r >> 32 & ((UINT64_C(1) << f->man_bits) - 1);
+            const uint64_t field = (uint64_t)f->bias - 60 + (r >> 8) % 121;
+            lb_store_code(lb_mat_at(m, i, j), f->bytes,
+                          ((r & 1) << (f->exp_bits + f->man_bits) | field << f->man_bits | man) << f->pad_bits);
+        }
 }
 
 static bool can(const lb_unit *u, const char *kernel) {
     operands o;
     const lb_gemm_options options = {.kernel = kernel, .threads = 1};
-    if (open_operands(&o, u, 16, NULL) != LB_OK) return false;
-    const bool ok = lb_gemm(u, &o.a, &o.b, NULL, &o.d, &options, NULL) == LB_OK;
+    if (open_operands(&o, u, u->k, NULL) != LB_OK) return false;
+    const bool ok = lb_gemm_with(u, &o.a, &o.b, NULL, &o.with, &o.d, &options, NULL) == LB_OK;
     close_operands(&o);
     return ok;
 }
@@ -88,77 +122,137 @@ static double rate(double *seconds, size_t count, size_t n) {
     return 1e-9 * (double)n * (double)n * (double)n / median(seconds, count);
 }
 
-static lb_status once(const lb_unit *u, operands *o, const char *kernel, int threads, double *seconds, lb_error *err) {
+static lb_status once(const lb_unit *u, operands *o, const char *kernel, int threads, bench_time *time, lb_error *err) {
     const lb_gemm_options options = {.kernel = kernel, .threads = threads};
-    const double start = bench_seconds();
-    const lb_status s = lb_gemm(u, &o->a, &o->b, NULL, &o->d, &options, err);
-    *seconds = bench_seconds() - start;
+    const double start = bench_seconds(), cpu = bench_cpu_seconds();
+    const lb_status s = lb_gemm_with(u, &o->a, &o->b, NULL, &o->with, &o->d, &options, err);
+    *time = (bench_time){bench_seconds() - start, bench_cpu_seconds() - cpu};
     return s;
+}
+
+/* Times of the repetitions, apart by what was timed. */
+enum { OURS, SGEMM, ENGINE, OURS_ONE, SGEMM_ONE, TIMED };
+typedef struct times {
+    double wall[TIMED][MAX_REPS], cpu[TIMED][MAX_REPS];
+} times;
+
+static void keep(times *t, int what, size_t rep, bench_time x) {
+    t->wall[what][rep] = x.wall;
+    t->cpu[what][rep] = x.cpu;
+}
+
+/* One repetition: each in turn, and with more than one thread the same on one. */
+static lb_status repeat(const row *r, const bench_args *a, bench_blas *blas, operands *large, operands *little, times *t, lb_error *err) {
+    const int threads = (int)a->threads;
+    bench_time x = {0, 0};
+    lb_status s = once(r->u, large, r->path, threads, &x, err);
+    keep(t, OURS, r->reps, x);
+    if (s == LB_OK && blas->gemm) keep(t, SGEMM, r->reps, bench_sgemm(blas, (size_t)a->size, threads));
+    if (s == LB_OK) s = once(r->u, little, "engine", threads, &x, err);
+    keep(t, ENGINE, r->reps, x);
+    if (s != LB_OK || threads == 1) return s;
+    s = once(r->u, large, r->path, 1, &x, err);
+    keep(t, OURS_ONE, r->reps, x);
+    if (blas->gemm) keep(t, SGEMM_ONE, r->reps, bench_sgemm(blas, (size_t)a->size, 1));
+    return s;
+}
+
+static double cube(size_t n) {
+    return (double)n * (double)n * (double)n;
 }
 
 /* Ours, sgemm and the engine in turn, until there are enough repetitions or the time of this row is up. */
 static lb_status measure(row *r, const bench_args *a, bench_blas *blas, lb_error *err) {
     const bool engine_path = strcmp(r->path, "engine") == 0;
     const size_t n = engine_path && a->size > ENGINE_SIZE ? ENGINE_SIZE : (size_t)a->size, small = n < ENGINE_SIZE ? n : ENGINE_SIZE;
-    const int threads = (int)a->threads;
-    double ours[MAX_REPS], sgemm[MAX_REPS], engine[MAX_REPS];
     operands large = {0}, little = {0};
-    lb_status s = open_operands(&large, r->u, n, err);
+    bench_time warm;
+    times *t = calloc(1, sizeof *t);
+    lb_status s = t ? open_operands(&large, r->u, n, err) : lb_fail(err, LB_E_MEMORY, "bench", "no memory for times");
     if (s == LB_OK) s = open_operands(&little, r->u, small, err);
-    if (s == LB_OK) s = once(r->u, &large, r->path, threads, &ours[0], err); /* warm: pages, caches, clocks */
-    if (s == LB_OK && blas->gemm) bench_sgemm(blas, (size_t)a->size);
+    for (int i = 0; s == LB_OK && a->wide && i < 2; i++) widen_exponents(i ? &large.b : &large.a, 3 + (uint32_t)i);
+    if (s == LB_OK) s = once(r->u, &large, r->path, (int)a->threads, &warm, err); /* pages, caches, clocks */
+    if (s == LB_OK && blas->gemm) bench_sgemm(blas, (size_t)a->size, (int)a->threads);
     r->size = n;
     const double start = bench_seconds();
-    for (r->reps = 0; s == LB_OK && r->reps < a->reps && (r->reps == 0 || bench_seconds() - start < BENCH_ROW_SECONDS); r->reps++) {
-        s = once(r->u, &large, r->path, threads, &ours[r->reps], err);
-        if (s == LB_OK && blas->gemm) sgemm[r->reps] = bench_sgemm(blas, (size_t)a->size);
-        if (s == LB_OK) s = once(r->u, &little, "engine", threads, &engine[r->reps], err);
-    }
+    for (r->reps = 0; s == LB_OK && r->reps < a->reps && (r->reps == 0 || bench_seconds() - start < a->row_seconds); r->reps++)
+        s = repeat(r, a, blas, &large, &little, t, err);
     close_operands(&large);
     close_operands(&little);
-    if (s != LB_OK) return s;
-    r->gmac_s = rate(ours, r->reps, n);
-    r->engine_gmac_s = rate(engine, r->reps, small);
-    r->sgemm_gmac_s = blas->gemm ? rate(sgemm, r->reps, (size_t)a->size) : NAN;
-    return LB_OK;
+    if (s == LB_OK) {
+        r->gmac_s = rate(t->wall[OURS], r->reps, n);
+        r->engine_gmac_s = rate(t->wall[ENGINE], r->reps, small);
+        r->sgemm_gmac_s = blas->gemm ? rate(t->wall[SGEMM], r->reps, (size_t)a->size) : NAN;
+        r->cpu_ratio =
+            blas->gemm ? median(t->cpu[SGEMM], r->reps) / cube((size_t)a->size) / (median(t->cpu[OURS], r->reps) / cube(n)) : NAN;
+        const bool more = a->threads > 1;
+        r->scaling = more ? median(t->wall[OURS_ONE], r->reps) / median(t->wall[OURS], r->reps) : NAN;
+        r->sgemm_scaling = more && blas->gemm ? median(t->wall[SGEMM_ONE], r->reps) / median(t->wall[SGEMM], r->reps) : NAN;
+    }
+    free(t);
+    return s;
 }
 
 /* ---- output ----------------------------------------------------------------------------------------------------------------- */
 
-/* Products of f16, bf16, tf32 or fp8, dense: not integers, not scaled blocks. */
+static bool among(lb_format_id id, const lb_format_id *list, size_t count) {
+    while (count && list[count - 1] != id) count--;
+    return count != 0;
+}
+
+/* The units of the first five rows of bench/README.md's table: dense tensor-core products of floats and of scaled blocks, by what they are. */
 static bool is_dense(const lb_unit *u) {
-    static const lb_format_id formats[] = {LB_F16, LB_BF16, LB_TF32, LB_E4M3, LB_E5M2, LB_E4M3FNUZ, LB_E5M2FNUZ};
-    bool a = false, b = false;
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-        a = a || u->a == formats[i];
-        b = b || u->b == formats[i];
+    static const lb_format_id halves[] = {LB_F16, LB_BF16}, floats[] = {LB_F16, LB_BF16, LB_TF32, LB_E4M3, LB_E5M2};
+    const size_t all = sizeof floats / sizeof floats[0], fp8 = all - 2;
+    switch (u->path) {
+    case LB_PATH_TRUNCATED:
+    case LB_PATH_TWO_HALVES: return among(u->a, floats, all) && among(u->b, floats, all);
+    case LB_PATH_LATE_C: return among(u->a, halves, 2);
+    case LB_PATH_BLOCK_SCALED: return u->group != 0 || (u->a == u->b && among(u->a, floats + fp8, 2));
+    default: return false;
     }
-    return a && b;
+}
+
+/* Whether both units make the same of the same codes: a row is measured once. */
+static bool same_arithmetic(const lb_unit *u, const lb_unit *v) {
+    const bool sums = u->path == LB_PATH_INTEGER && u->round == LB_UNIT_WRAP_I32;
+    const bool blocks = u->path != LB_PATH_TWO_HALVES && u->path != LB_PATH_TWO_CHAINS && u->path != LB_PATH_INTEGER;
+    return u->a == v->a && u->b == v->b && u->d == v->d && u->path == v->path && u->round == v->round && u->scale_block == v->scale_block &&
+           u->scale == v->scale && u->group == v->group && u->sparse_group == v->sparse_group &&
+           (sums || (u->terms == v->terms && u->frac_bits == v->frac_bits && u->floor_exp == v->floor_exp && (blocks || u->k == v->k)));
 }
 
 static json_t *number(double x) {
     return isfinite(x) ? json_real(x) : json_null();
 }
 
-static json_t *row_json(const row *r) {
-    json_t *o = json_pack("{s:s, s:s, s:b}", "unit", r->u->name, "path", r->path, "dense", is_dense(r->u));
+static json_t *row_json(const row *r, const lb_unit *u) {
+    json_t *o = json_pack("{s:s, s:s, s:b}", "unit", u->name, "path", r->path, "dense", is_dense(u));
     json_object_set_new(o, "gmac_s", number(r->gmac_s));
     json_object_set_new(o, "sgemm_gmac_s", number(r->sgemm_gmac_s));
     json_object_set_new(o, "speed_vs_sgemm", number(r->gmac_s / r->sgemm_gmac_s));
+    json_object_set_new(o, "speed_vs_sgemm_cpu", number(r->cpu_ratio));
+    if (!isnan(r->scaling)) json_object_set_new(o, "scaling", number(r->scaling));
+    if (!isnan(r->sgemm_scaling)) json_object_set_new(o, "sgemm_scaling", number(r->sgemm_scaling));
     json_object_set_new(o, "engine_gmac_s", number(r->engine_gmac_s));
     json_object_set_new(o, "speed_vs_engine", number(r->gmac_s / r->engine_gmac_s));
     json_object_set_new(o, "size", json_integer((json_int_t)r->size));
     json_object_set_new(o, "reps", json_integer((json_int_t)r->reps));
+    if (u != r->u) json_object_set_new(o, "measured_as", json_string(r->u->name));
     return o;
 }
 
-static void print_row(const row *r) {
+static void print_row(const row *r, size_t same) {
     printf("%-40s %-14s %9.4g", r->u->name, r->path, r->gmac_s);
     if (isnan(r->sgemm_gmac_s))
-        printf("         -      -");
+        printf("         -      -      -");
     else
-        printf(" %9.4g %6.3f", r->sgemm_gmac_s, r->gmac_s / r->sgemm_gmac_s);
-    printf(" %9.4g %7.1f  %4zu %4zu\n", r->engine_gmac_s, r->gmac_s / r->engine_gmac_s, r->size, r->reps);
+        printf(" %9.4g %6.3f %6.3f", r->sgemm_gmac_s, r->gmac_s / r->sgemm_gmac_s, r->cpu_ratio);
+    printf(" %9.4g %7.1f  %4zu %4zu", r->engine_gmac_s, r->gmac_s / r->engine_gmac_s, r->size, r->reps);
+    if (!isnan(r->scaling)) printf("  scaling %.2f", r->scaling);
+    if (!isnan(r->sgemm_scaling)) printf(", sgemm's %.2f", r->sgemm_scaling);
+    if (same) printf("  and %zu unit%s of the same arithmetic", same, same == 1 ? "" : "s");
+    puts("");
     fflush(stdout);
 }
 
@@ -170,7 +264,8 @@ static void print_head(const bench_args *a, const bench_blas *blas) {
                blas->taken_for, blas->taken_for[0] ? ")" : "", blas->config);
     else
         printf("sgemm: none: %s\n", blas->why_not);
-    printf("%-40s %-14s %9s %9s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "engine", "ratio", "size", "reps");
+    printf("%-40s %-14s %9s %9s %6s %6s %9s %7s  %4s %4s\n", "unit", "path", "GMAC/s", "sgemm", "ratio", "cpu", "engine", "ratio", "size",
+           "reps");
 }
 
 static json_t *against_json(const bench_rival *r) {
@@ -201,23 +296,39 @@ static void print_rival(const bench_rival *r) {
 
 /* ---- the run ------------------------------------------------------------------------------------------------------------------ */
 
-static lb_status bench_unit(const bench_args *a, const lb_unit *u, bench_blas *blas, json_t *rows, lb_error *err) {
+static bool wanted(const bench_args *a, const lb_unit *u) {
+    return u->path != LB_PATH_NONE && (!a->units || strstr(u->name, a->units));
+}
+
+/* Row i or a later one that is wanted and is the same arithmetic; NULL: none. */
+static const lb_unit *next_same(const bench_args *a, const lb_unit *u, size_t *i) {
+    for (const lb_unit *v; (v = lb_unit_row(*i)); ++*i)
+        if (wanted(a, v) && same_arithmetic(u, v)) return lb_unit_row((*i)++);
+    return NULL;
+}
+
+static bool measured_before(const bench_args *a, size_t number) {
+    for (size_t i = 0; i < number; i++)
+        if (wanted(a, lb_unit_row(i)) && same_arithmetic(lb_unit_row(i), lb_unit_row(number))) return true;
+    return false;
+}
+
+static lb_status bench_unit(const bench_args *a, size_t number, bench_blas *blas, json_t *rows, lb_error *err) {
+    const lb_unit *u = lb_unit_row(number);
     for (size_t p = 0; p == 0 || a->paths; p++) {
         row r = {.u = u, .path = path_of(u, p)};
         if (!r.path) return LB_OK;
         const lb_status s = measure(&r, a, blas, err);
         if (s != LB_OK) return s;
-        if (a->json)
-            json_array_append_new(rows, row_json(&r));
-        else
-            print_row(&r);
+        size_t same = 0;
+        for (size_t i = number; u; same++) {
+            const lb_unit *v = next_same(a, u, &i);
+            if (!v) break;
+            if (a->json) json_array_append_new(rows, row_json(&r, v));
+        }
+        if (!a->json) print_row(&r, same - 1);
     }
     return LB_OK;
-}
-
-static bool wanted(const bench_args *a, const lb_unit *u) {
-    const bool plain = u->path != LB_PATH_NONE && !u->scale_block && !u->sparse_group; /* takes A, B and C alone */
-    return plain && (!a->units || strstr(u->name, a->units));
 }
 
 static int run(const bench_args *a) {
@@ -234,9 +345,9 @@ static int run(const bench_args *a) {
     if (!a->json) print_head(a, &blas);
     for (size_t i = 0; s == LB_OK && lb_unit_row(i); i++) {
         const lb_unit *u = lb_unit_row(i);
-        if (!wanted(a, u)) continue;
+        if (!wanted(a, u) || measured_before(a, i)) continue;
         if (a->json) cli_progress(NULL, u->name, 0);
-        s = bench_unit(a, u, &blas, rows, &err);
+        s = bench_unit(a, i, &blas, rows, &err);
     }
     if (a->json) cli_progress(NULL, "", 1);
     if (s == LB_OK && a->json)
@@ -253,9 +364,11 @@ int cli_bench(int argc, char **argv) {
     const cli_option options[] = {
         {"size", 0, CLI_COUNT, &a.size, "N", "m, n and k (default 1024)"},
         {"units", 0, CLI_TEXT, &a.units, "PART", "only units with this in their name"},
+        {"wide", 0, CLI_FLAG, &a.wide, NULL, "exponents over 2^-60 to 2^60 throughout, where operands are bf16 or wider"},
         {"paths", 0, CLI_FLAG, &a.paths, NULL, "every path that can run a unit, not only the one that is taken"},
         {"threads", 0, CLI_COUNT, &a.threads, "N", "for each of them (default 1)"},
-        {"reps", 0, CLI_COUNT, &a.reps, "N", "repetitions, fewer where a row takes longer than two seconds (default 5)"},
+        {"reps", 0, CLI_COUNT, &a.reps, "N",
+         "repetitions, fewer where a row takes longer than two seconds, or half a second without --units (default 5)"},
         {"against", 0, CLI_TEXT, &a.against, "NAME", "another model too, if Python has it: mmasim, mmaemu"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object, a row a unit"},
     };
@@ -275,8 +388,10 @@ int cli_bench(int argc, char **argv) {
             code = cli_usage_error("bench", "--size is 1 to 32768");
         else if (a.reps < 1 || a.reps > MAX_REPS || a.threads < 1 || a.threads > 1024)
             code = cli_usage_error("bench", "--reps is 1 to %d, --threads 1 to 1024", MAX_REPS);
-        else
+        else {
+            a.row_seconds = a.units ? BENCH_ROW_SECONDS : BENCH_ROW_SECONDS / 4;
             code = run(&a);
+        }
     }
     free(args);
     return code;

@@ -17,6 +17,12 @@ double bench_seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double bench_cpu_seconds(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* ---- OpenBLAS ------------------------------------------------------------------------------------------------------------------ */
 
 static void clear_environment(void) {
@@ -82,7 +88,6 @@ static const char *better_core(const char *core) {
 }
 
 void bench_open_blas(bench_blas *b, int threads, size_t size) {
-    void (*set_threads)(int);
     char *(*core)(void), *(*config)(void), own[64];
     *b = (bench_blas){0};
     clear_environment();
@@ -94,7 +99,7 @@ void bench_open_blas(bench_blas *b, int threads, size_t size) {
         snprintf(b->why_not, sizeof b->why_not, "%s is not here; apt-get install libopenblas0-pthread", library_name);
         return;
     }
-    if (symbol(b->library, "openblas_set_num_threads", &set_threads, sizeof set_threads)) set_threads(threads);
+    if (symbol(b->library, "openblas_set_num_threads", &b->set_threads, sizeof b->set_threads)) b->set_threads(threads);
     if (symbol(b->library, "openblas_get_corename", &core, sizeof core)) snprintf(b->core, sizeof b->core, "%s", core());
     if (symbol(b->library, "openblas_get_config", &config, sizeof config)) snprintf(b->config, sizeof b->config, "%s", config());
     if (better) snprintf(b->taken_for, sizeof b->taken_for, "%s", own);
@@ -120,12 +125,13 @@ void bench_close_blas(bench_blas *b) {
     *b = (bench_blas){0}; /* the library stays: it has threads of its own */
 }
 
-double bench_sgemm(bench_blas *b, size_t n) {
+bench_time bench_sgemm(bench_blas *b, size_t n, int threads) {
     const float one = 1, zero = 0;
     const int size = (int)n;
-    const double start = bench_seconds();
+    if (b->set_threads) b->set_threads(threads);
+    const double start = bench_seconds(), cpu = bench_cpu_seconds();
     b->gemm("N", "N", &size, &size, &size, &one, b->a, &size, b->b, &size, &zero, b->c, &size);
-    return bench_seconds() - start;
+    return (bench_time){bench_seconds() - start, bench_cpu_seconds() - cpu};
 }
 
 /* ---- other models ---------------------------------------------------------------------------------------------------------------- */

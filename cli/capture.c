@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct capture_args {
-    const char *units, *kind, *output;
+    const char *units, *kind, *output, *ops;
     uint64_t device, dots, seed;
     bool request, list, json, resume, ptx;
 } capture_args;
@@ -100,6 +100,32 @@ static void capture_requests(lb_capture *c, char **files, int count, tally *t) {
     }
 }
 
+static void capture_operations(lb_capture *c, const capture_args *a, tally *t) {
+    lb_capture_result r;
+    lb_error err;
+    size_t refused;
+    if (lb_capture_operations(c, strcmp(a->ops, "all") == 0 ? NULL : a->ops, a->seed, &r, &refused, &err) != LB_OK) {
+        fail(t, &err);
+        return;
+    }
+    succeed(t, &r);
+    if (refused) printf("%zu operations are refused by this GPU's driver\n", refused);
+}
+
+static int print_operations_ptx(const char *part) {
+    const lb_scalar_op *op;
+    size_t printed = 0;
+    lb_error err = {0};
+    for (size_t i = 0; (op = lb_scalar_row(i)); i++) {
+        char *text;
+        if (strcmp(part, "all") != 0 && !strstr(op->name, part)) continue;
+        if (lb_operation_ptx(op, &text, &err) != LB_OK) return cli_error(&err);
+        printf("%s%s", printed++ ? "\n" : "", text);
+        free(text);
+    }
+    return printed ? CLI_OK : cli_usage_error("capture", "no operation has \"%s\" in its name", part);
+}
+
 /* ---- lists ---------------------------------------------------------------------------------------------------------------------- */
 
 static int list_units(const lb_capture *c, const lb_unit *units, size_t count, bool json) {
@@ -148,13 +174,15 @@ static int capture(const capture_args *a, char **args, int count, const char *co
     if (!units || !unit_count) {
         t.code = cli_usage_error("capture", units ? "no unit has \"%s\" in its name" : "no memory for \"%s\"", a->units);
     } else if (a->ptx) {
-        t.code = print_ptx(units, unit_count);
+        t.code = a->ops ? print_operations_ptx(a->ops) : print_ptx(units, unit_count);
     } else if (lb_capture_open(&c, &o, &err) != LB_OK) {
         fail(&t, &err);
     } else if (a->list) {
         t.code = list_units(c, units, unit_count, a->json);
     } else {
-        if (a->request)
+        if (a->ops)
+            capture_operations(c, a, &t);
+        else if (a->request)
             capture_requests(c, args, count, &t);
         else
             capture_units(c, units, unit_count, a->kind, &t);
@@ -178,6 +206,7 @@ static const char *wrong(const capture_args *a, int count) {
     if (a->request && !count) return "--request takes files";
     if (!a->request && count) return "a file needs --request";
     if (a->request && a->units) return "--units and --request exclude each other: a request names its unit";
+    if (a->ops && (a->request || a->units || a->kind || a->list)) return "--ops stands alone";
     if (a->list && (a->request || a->ptx)) return "--list stands alone";
     if (!a->list && !a->ptx && !a->output) return "give -o FOLDER";
     if (a->json && !a->list) return "--json goes with --list";
@@ -191,6 +220,7 @@ int cli_capture(int argc, char **argv) {
         {"kind", 0, CLI_TEXT, &a.kind, "KIND", "only recordings of this kind: directed, dots, chain, tiles or gemm"},
         {"request", 0, CLI_FLAG, &a.request, NULL, "answer the requests FILE… (recordings without outputs)"},
         {"output", 'o', CLI_TEXT, &a.output, "FOLDER", "where the recordings go"},
+        {"ops", 0, CLI_TEXT, &a.ops, "PART", "scalar operations with this in their names, or all, into operations.safetensors"},
         {"list", 0, CLI_FLAG, &a.list, NULL, "list which units this GPU's recordings can be made of, and why not of others"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "the list as one JSON array"},
         {"resume", 0, CLI_FLAG, &a.resume, NULL, "leave out recordings that are there"},
@@ -202,11 +232,13 @@ int cli_capture(int argc, char **argv) {
     const cli_usage usage = {
         "lastbit capture [--units PART] -o FOLDER",
         "Record what the matrix units of this machine's NVIDIA GPU give, as files that `lastbit replay` compares with the\n"
-        "models: directed dots, seeded dots, chained dots, tiles, a whole product. Needs the driver and nothing else.\n"
+        "models: directed dots, seeded dots, chained dots, tiles, a whole product; and its scalar operations (--ops). Needs\n"
+        "the driver and nothing else.\n"
         "Without one: one line, exit 3.",
         options, sizeof options / sizeof options[0],
         "  lastbit capture --list\n"
         "  lastbit capture -o recordings --resume\n"
+        "  lastbit capture --ops all -o recordings\n"
         "  lastbit capture --request data/requests/*.safetensors -o answers"};
     char **args = malloc((size_t)(argc + 1) * sizeof *args), *command = cli_command_line(argc, argv);
     bool stop;

@@ -20,7 +20,7 @@ typedef struct check_args {
     int operand_count;
 } check_args;
 
-static lb_status choose(const char *option, const char *said, const char *const *names, size_t count, size_t *out, lb_error *err) {
+lb_status cli_choose(const char *option, const char *said, const char *const *names, size_t count, size_t *out, lb_error *err) {
     *out = 0;
     if (!said) return LB_OK;
     for (size_t i = 0; i < count; i++) {
@@ -34,8 +34,8 @@ static lb_status choose(const char *option, const char *said, const char *const 
 static lb_status read_choices(const check_args *a, lb_check_options *o, lb_unit *unit, lb_contract **contract, lb_error *err) {
     static const char *const nans[] = {"bits", "class"}, *const references[] = {"auto", "f64", "exact"};
     size_t nan, reference;
-    lb_status s = choose("--nan", a->nan, nans, 2, &nan, err);
-    if (s == LB_OK) s = choose("--reference", a->reference, references, 3, &reference, err);
+    lb_status s = cli_choose("--nan", a->nan, nans, 2, &nan, err);
+    if (s == LB_OK) s = cli_choose("--reference", a->reference, references, 3, &reference, err);
     if (s == LB_OK && a->unit) s = cli_find_unit(a->unit, &a->set, unit, err);
     if (s == LB_OK && a->contract) s = lb_contract_open(a->contract, contract, err);
     if (s != LB_OK) return s;
@@ -87,6 +87,22 @@ static void print_next(const check_args *a, const lb_check_options *o) {
     char *line = cli_command_line(argc, list);
     if (line) printf("  next       %s: which units and schedules give these bits, if any\n", line);
     free(line);
+}
+
+/* A capsule says what to judge by; what is said beside it is how. */
+static int run_capsule(const check_args *a, int argc, char **argv) {
+    const bool more = a->unit || a->contract || a->set.count || a->actual || a->sample || a->ledger || a->formats.in || a->formats.out ||
+                      a->formats.shape || a->nan || a->reference;
+    if (more)
+        return cli_usage_error("check",
+                               "a capsule says what to judge and by what rule; beside it go --on DEVICE, -- CMD, --timeout, --outliers");
+    if (a->on && a->command) return cli_usage_error("check", "give one of --on DEVICE and -- CMD");
+    const lb_check_options how = {
+        .on = a->on, .argv = a->command, .timeout_seconds = a->timeout, .max_outliers = a->outliers, .progress = cli_progress};
+    char *line = cli_command_line(argc, argv);
+    const int code = cli_check_capsule(a->operands[0], &how, &a->output, line);
+    free(line);
+    return code;
 }
 
 static int run_check(const check_args *a, int argc, char **argv) {
@@ -153,10 +169,12 @@ int cli_check(int argc, char **argv) {
         CLI_OUTPUT_OPTIONS(a.output),
     };
     const cli_usage usage = {
-        "lastbit check A B [C] (--actual D | --on DEVICE | -- CMD ARGS) [--unit UNIT] [--contract NAME] [options]",
+        "lastbit check A B [C] (--actual D | --on DEVICE | -- CMD ARGS) [--unit UNIT] [--contract NAME] [options]\n"
+        "       lastbit check CAPSULE [--on DEVICE | -- CMD ARGS]",
         "Judge D = A B + C. A is [m][k], B [k][n] (--tb: [n][k]), C and D [m][n], in npy, safetensors or raw files.\n"
         "With --unit the output is compared word for word with what that hardware gives. With --contract the reference is\n"
-        "computed exactly and other bits inside the contract are legal. With both, each element is exact, legal or wrong.",
+        "computed exactly and other bits inside the contract are legal. With both, each element is exact, legal or wrong.\n"
+        "CAPSULE is what lastbit shrink writes: its output is judged again, or with --on what that device makes of its inputs.",
         options, sizeof options / sizeof options[0],
         "  lastbit check A.npy B.npy --actual D.npy --unit sm_80/mma.m16n8k16.f32.f16.f16.f32\n"
         "  lastbit check A.safetensors B.safetensors --tb --actual D.safetensors --in bf16 --out bf16 --contract m16-tc\n"
@@ -178,8 +196,11 @@ int cli_check(int argc, char **argv) {
     if (!stop) {
         const int ways = (a.actual != NULL) + (a.on != NULL) + (a.command != NULL);
         a.operand_count = count;
-        if (count < 2 || count > 3)
-            code = cli_usage_error("check", "%d operands; it takes A B or A B C", count);
+        a.operands[0] = count ? args[0] : NULL;
+        if (count == 1)
+            code = run_capsule(&a, argc, whole);
+        else if (count < 2 || count > 3)
+            code = cli_usage_error("check", "%d operands; it takes A B, A B C or one capsule", count);
         else if (ways != 1)
             code = cli_usage_error("check", "give one of --actual D, --on DEVICE, -- CMD: what is to be judged");
         else if (!a.unit && a.set.count)

@@ -61,6 +61,11 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
+/** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
+lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
+/** Write JUnit alone; CLI_OK, or prints and returns the exit code. */
+int cli_junit(const char *path, lb_record *const *records, size_t count);
+
 /** Print "lastbit: place: message" to stderr; returns CLI_USAGE, or CLI_UNPROVEN where the thing is not to be had here. */
 int cli_error(const lb_error *err);
 
@@ -165,9 +170,12 @@ int cli_decide(int argc, char **argv);
 int cli_capture(int argc, char **argv);
 int cli_gen(int argc, char **argv);
 int cli_judge(int argc, char **argv);
+int cli_scan(int argc, char **argv);
 int cli_fragment(int argc, char **argv);
 int cli_emit_source(int argc, char **argv);
 int cli_units(int argc, char **argv);
+int cli_scalar(int argc, char **argv);
+int cli_eval(int argc, char **argv);
 int cli_parameters(int argc, char **argv);
 int cli_formats_list(int argc, char **argv);
 int cli_contracts(int argc, char **argv);
@@ -177,14 +185,26 @@ int cli_bench(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
+int cli_verify(int argc, char **argv);
+int cli_networks(int argc, char **argv);
+int cli_ariths(int argc, char **argv);
 int cli_ops(int argc, char **argv);
 int cli_draws(int argc, char **argv);
 int cli_functions(int argc, char **argv);
+int cli_parity_command(int argc, char **argv);
 int cli_faults(int argc, char **argv);
 int cli_blindness(int argc, char **argv);
 
 /** Rows of `lastbit blindness`; NULL, with the error printed, where they cannot be made. */
 struct json_t *cli_blindness_rows(void);
+int cli_calibrate(int argc, char **argv);
+int cli_shrink(int argc, char **argv);
+
+/** Which of names[] was said; the first of them where nothing was. errors LB_E_ARG, naming the nearest */
+lb_status cli_choose(const char *option, const char *said, const char *const *names, size_t count, size_t *out, lb_error *err);
+
+/** lastbit check CAPSULE: print the record and what the capsule says of its origin; returns the exit code. */
+int cli_check_capsule(const char *path, const lb_check_options *how, const cli_output *output, const char *line);
 
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);

@@ -37,13 +37,14 @@ static void print_matrix(const lb_mat *d) {
 }
 
 /* One tile, or a product with the scales and metadata of units that take them. */
-static lb_status with_extras(const gemm_args *a, const lb_unit *unit, const cli_operands *o, lb_mat *d, lb_error *err) {
+static lb_status with_extras(const gemm_args *a, const lb_unit *unit, const cli_operands *o, const lb_gemm_options *options, lb_mat *d,
+                             lb_error *err) {
     const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
     cli_extra_operands e;
     if (a->schedule || a->bias) return lb_fail(err, LB_E_ARG, unit->name, "a schedule takes no scales and no metadata yet");
     lb_status s = cli_load_extras(&e, &a->extras, &a->formats, o, unit, err);
     if (s != LB_OK) return s;
-    s = a->tile ? lb_unit_mma_with(unit, &o->x.a, &b, c, &e.with, d, err) : lb_unit_gemm_with(unit, &o->x.a, &b, c, &e.with, d, err);
+    s = a->tile ? lb_unit_mma_with(unit, &o->x.a, &b, c, &e.with, d, err) : lb_gemm_with(unit, &o->x.a, &b, c, &e.with, d, options, err);
     cli_close_extras(&e);
     return s;
 }
@@ -52,7 +53,7 @@ static lb_status product(const gemm_args *a, const lb_unit *u, const lb_schedule
                          lb_error *err) {
     const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
     const lb_gemm_options options = {.kernel = a->kernel, .threads = (int)(a->threads < 4096 ? a->threads : 4096)};
-    if (a->extras.scale_a || a->extras.scale_b || a->extras.metadata) return with_extras(a, u, o, d, err);
+    if (a->extras.scale_a || a->extras.scale_b || a->extras.metadata) return with_extras(a, u, o, &options, d, err);
     if (a->tile) return lb_unit_mma(u, &o->x.a, &b, c, d, err);
     if (!a->schedule && !a->bias) return lb_gemm(u, &o->x.a, &b, c, d, &options, err);
     return lb_gemm_scheduled(u, schedule, &o->x.a, &b, c, d, &options, err);

@@ -14,9 +14,16 @@ typedef struct gen_args {
     bool tb;
 } gen_args;
 
+enum { DOT_LINES = 1000, OP_LINES = LB_OP_ROWS };
+
+/* As many lines as were asked for, or else the suite's own number. */
+static uint64_t lines_of(const char *suite, uint64_t asked) {
+    return asked != UINT64_MAX ? asked : strncmp(suite, "op:", 3) == 0 ? OP_LINES : DOT_LINES;
+}
+
 static lb_status gen_lines(const char *suite, const gen_args *a, lb_error *err) {
     char text[8192];
-    for (uint64_t i = 0; i < a->count; i++) {
+    for (uint64_t i = 0, count = lines_of(suite, a->count); i < count; i++) {
         lb_status s = lb_gen_line(suite, a->seed, i, text, sizeof text, err);
         if (s != LB_OK) return s;
         puts(text);
@@ -69,23 +76,31 @@ static lb_status gen_matmul(const gen_args *a, lb_error *err) {
     return s;
 }
 
+static int gen_operations(const gen_args *a) {
+    lb_error err = {0};
+    if (!a->output) return cli_usage_error("gen", "give -o FILE: where the request goes");
+    return lb_operations_request(a->output, NULL, a->seed, &err) == LB_OK ? (printf("%s\n", a->output), CLI_OK) : cli_error(&err);
+}
+
 int cli_gen(int argc, char **argv) {
-    gen_args a = {.seed = 1, .count = 1000, .dist = "normal", .kind = "safetensors"};
+    gen_args a = {.seed = 1, .count = UINT64_MAX, .dist = "normal", .kind = "safetensors"};
     const cli_option options[] = {
         {"seed", 0, CLI_COUNT, &a.seed, "N", "the same seed draws the same on every machine (default 1)"},
-        {"count", 0, CLI_COUNT, &a.count, "N", "lines of a suite (default 1000)"},
+        {"count", 0, CLI_COUNT, &a.count, "N", "lines of a suite (default 1000; of op:NAME 1024)"},
         {"in", 0, CLI_TEXT, &a.in, "FORMAT", "matmul: format of A (and B)"},
         {"in-b", 0, CLI_TEXT, &a.in_b, "FORMAT", "matmul: format of B where it differs"},
         {"shape", 0, CLI_TEXT, &a.shape, "MxNxK", "matmul: sizes"},
         {"tb", 0, CLI_FLAG, &a.tb, NULL, "matmul: store B as [n][k]"},
         {"dist", 0, CLI_TEXT, &a.dist, "NAME", "matmul: uniform, normal (default), integer, wide, bits, special"},
         {"as", 0, CLI_TEXT, &a.kind, "KIND", "matmul: safetensors (default) or npy"},
-        {"output", 'o', CLI_TEXT, &a.output, "FOLDER", "matmul: where A and B go"},
+        {"output", 'o', CLI_TEXT, &a.output, "PATH", "matmul: folder where A and B go; ops: file"},
     };
     const cli_usage usage = {
-        "lastbit gen dot:UNIT [--count N] [--seed N]\n       lastbit gen matmul --in FORMAT --shape MxNxK -o FOLDER",
+        "lastbit gen dot:UNIT|op:NAME [--count N] [--seed N]\n       lastbit gen ops -o FILE\n       lastbit gen matmul --in FORMAT "
+        "--shape MxNxK -o FOLDER",
         "dot:UNIT prints lines of hex, a[0..k) b[0..k) c, for any program to answer; `lastbit judge` judges the answers.\n"
-        "matmul draws the operands A and B of a product into files.",
+        "op:NAME prints the input words of a scalar operation, a line a lane; of a warp's operation by 32. ops writes the inputs\n"
+        "and the PTX of all operations as a recording without outputs. matmul draws the operands A and B of a product.",
         options, sizeof options / sizeof options[0],
         "  lastbit gen dot:sm_80/mma.m16n8k8.f32.f16.f16.f32 | ./my_emulator | lastbit judge dot:sm_80/mma.m16n8k8.f32.f16.f16.f32\n"
         "  lastbit gen matmul --in bf16 --shape 64x48x100 -o case"};
@@ -95,7 +110,9 @@ int cli_gen(int argc, char **argv) {
     lb_error err = {0};
     if (args && !stop) {
         if (count != 1)
-            code = cli_usage_error("gen", "%d arguments; it takes dot:UNIT or matmul", count);
+            code = cli_usage_error("gen", "%d arguments; it takes dot:UNIT, op:NAME, ops or matmul", count);
+        else if (strcmp(args[0], "ops") == 0)
+            code = gen_operations(&a);
         else if ((strcmp(args[0], "matmul") == 0 ? gen_matmul(&a, &err) : gen_lines(args[0], &a, &err)) != LB_OK)
             code = cli_error(&err);
     }
@@ -134,24 +151,24 @@ static int judge(const char *suite, const char *path, uint64_t seed, uint64_t li
 }
 
 int cli_judge(int argc, char **argv) {
-    uint64_t seed = 1, lines = 1000;
+    uint64_t seed = 1, lines = UINT64_MAX;
     cli_output output = {0};
     const cli_option options[] = {
         {"seed", 0, CLI_COUNT, &seed, "N", "as given to gen (default 1)"},
-        {"count", 0, CLI_COUNT, &lines, "N", "as given to gen (default 1000)"},
+        {"count", 0, CLI_COUNT, &lines, "N", "as given to gen (default 1000; of op:NAME 1024)"},
         CLI_OUTPUT_OPTIONS(output),
     };
     const cli_usage usage = {
-        "lastbit judge dot:UNIT [FILE|-] [--count N] [--seed N]",
-        "Judge answers to `lastbit gen` of the same suite, seed and count: one line each, in order, the output word last;\n"
-        "the words before it, if any, must repeat the inputs. Blank lines and lines that begin with # are passed over.",
+        "lastbit judge dot:UNIT|op:NAME [FILE|-] [--count N] [--seed N]",
+        "Judge answers to `lastbit gen` of the same suite, seed and count: one line each, in order, the output words last;\n"
+        "the words before them, if any, must repeat the inputs. Blank lines and lines that begin with # are passed over.",
         options, sizeof options / sizeof options[0], NULL};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop)
-        code = count < 1 || count > 2 ? cli_usage_error("judge", "%d arguments; it takes dot:UNIT and maybe a FILE", count)
-                                      : judge(args[0], count > 1 ? args[1] : "-", seed, lines, &output);
+        code = count < 1 || count > 2 ? cli_usage_error("judge", "%d arguments; it takes dot:UNIT or op:NAME, and maybe a FILE", count)
+                                      : judge(args[0], count > 1 ? args[1] : "-", seed, lines_of(args[0], lines), &output);
     free(args);
     return code;
 }

@@ -346,6 +346,32 @@ int cli_backends(int argc, char **argv) {
     return list(argc, argv, "lastbit backends [PART-OF-NAME] [--json|--markdown]", "What --on takes.", backend_rows, columns, columns);
 }
 
+static json_t *named_rows(const char *(*name)(size_t), const char *(*summary)(size_t)) {
+    json_t *rows = json_array();
+    for (size_t i = 0; name(i); i++) json_array_append_new(rows, json_pack("{s:s, s:s}", "name", name(i), "what", summary(i)));
+    return rows;
+}
+
+static json_t *network_rows(void) {
+    return named_rows(lb_net_kind, lb_net_kind_summary);
+}
+
+static json_t *arith_rows(void) {
+    return named_rows(lb_arith_name, lb_arith_summary);
+}
+
+int cli_networks(int argc, char **argv) {
+    static const char *const columns[] = {"name", "what", NULL};
+    return list(argc, argv, "lastbit networks [PART-OF-NAME] [--json|--markdown]", "What kinds of model files `lastbit verify` reads.",
+                network_rows, columns, columns);
+}
+
+int cli_ariths(int argc, char **argv) {
+    static const char *const columns[] = {"name", "what", NULL};
+    return list(argc, argv, "lastbit ariths [PART-OF-NAME] [--json|--markdown]",
+                "What `lastbit verify --arith` takes beside a unit, on:DEVICE and trace:FILE.", arith_rows, columns, columns);
+}
+
 int cli_causes(int argc, char **argv) {
     static const char *const columns[] = {"name", "what", NULL};
     return list(argc, argv, "lastbit causes [PART-OF-NAME] [--json|--markdown]", "What the line `cause` of a failing check can name.",

@@ -16,7 +16,7 @@ static bool color_wanted(void) {
     return isatty(STDOUT_FILENO) && !(no && *no);
 }
 
-static lb_status write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err) {
+lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err) {
     char *text;
     lb_status s = lb_report_junit((const lb_record *const *)records, count, &text, err);
     if (s != LB_OK) return s;
@@ -41,11 +41,16 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count) 
         free(text);
         verdicts[i] = records[i]->verdict;
     }
-    if (s == LB_OK && output->junit) s = write_junit(output->junit, records, count, &err);
+    if (s == LB_OK && output->junit) s = cli_write_junit(output->junit, records, count, &err);
     if (s == LB_OK && (fflush(stdout) != 0 || ferror(stdout))) s = lb_fail(&err, LB_E_FILE, "standard output", "cannot be written");
     const int code = s == LB_OK ? lb_records_exit(verdicts, count) : cli_error(&err);
     free(verdicts);
     return code;
+}
+
+int cli_junit(const char *path, lb_record *const *records, size_t count) {
+    lb_error err;
+    return cli_write_junit(path, records, count, &err) == LB_OK ? CLI_OK : cli_error(&err);
 }
 
 void cli_progress(void *user, const char *stage, double fraction) {

@@ -4,7 +4,7 @@
  *
  *   LASTBIT_FAKE_CC    compute capability, "9.0"
  *   LASTBIT_FAKE_FAIL  comma-separated: "17" fails the 17th call, "cuInit" each of that name, "cuInit:2" the second
- *   LASTBIT_FAKE_LIE   comma-separated: unnamed, none, null-memory, null-function, null-text, flaky, unwritten, refuses, refuses-second
+ *   LASTBIT_FAKE_LIE   comma-separated: unnamed, none, null-memory, null-function, null-text, flaky, unwritten, refuses, refuses-second, null-image, wrong-op
  *   fake_calls(), fake_live(), fake_reset(): calls so far; contexts, modules and buffers that nobody released; back to zero */
 #include "fake_ptx.h"
 
@@ -222,6 +222,52 @@ ENTRY(cuModuleLoadDataEx, (void **out, const void *image, unsigned count, int *o
     return INVALID_PTX;
 }
 
+/* The machine code of this device is the text itself. */
+typedef struct fake_link {
+    char *text;
+} fake_link;
+
+ENTRY(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **state)) {
+    ENTER();
+    (void)count;
+    (void)options;
+    (void)values;
+    *state = calloc(1, sizeof(fake_link));
+    live++;
+    return 0;
+}
+
+ENTRY(cuLinkAddData_v2, (void *state, int type, void *data, size_t size, const char *name, unsigned count, int *options, void **values)) {
+    ENTER();
+    char why[100];
+    (void)name;
+    (void)options;
+    (void)values;
+    if (type != 1 || count || !size || ((char *)data)[size - 1]) return INVALID_VALUE;
+    fake_kernel *k = lies("refuses") ? NULL : fake_kernel_load(data, why, sizeof why);
+    if (!k) return INVALID_PTX;
+    fake_kernel_free(k);
+    ((fake_link *)state)->text = strdup(data);
+    return 0;
+}
+
+ENTRY(cuLinkComplete, (void *state, void **image, size_t *size)) {
+    ENTER();
+    fake_link *l = state;
+    *image = lies("null-image") ? NULL : l->text;
+    *size = strlen(l->text);
+    return 0;
+}
+
+ENTRY(cuLinkDestroy, (void *state)) {
+    fake_link *l = state;
+    free(l->text);
+    free(l);
+    live--;
+    ENTER();
+    return 0;
+}
+
 ENTRY(cuModuleGetFunction, (void **function, void *m, const char *name)) {
     ENTER();
     *function = lies("null-function") ? NULL : m;
@@ -247,6 +293,7 @@ ENTRY(cuLaunchKernel, (void *function, unsigned grid, unsigned grid_y, unsigned 
     unsigned char was = 0;
     if (lies("unwritten")) memcpy(&was, (void *)(uintptr_t)p[3], 1);
     for (unsigned block = 0; block < grid && !code; block++) code = fake_kernel_run(k, block, p, reachable);
+    if (lies("wrong-op")) *(unsigned char *)(uintptr_t)p[3] ^= 1; /* a GPU that differs from the models in one word */
     if (++launches % 2 == 0 && lies("flaky")) *(unsigned char *)(uintptr_t)p[3] ^= 1;
     if (lies("unwritten")) memcpy((void *)(uintptr_t)p[3], &was, 1);
     return code;

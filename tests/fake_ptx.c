@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "fake_ptx.h"
 
+#include "lastbit/scalar.h"
+
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@ typedef enum opcode {
     WGMMA_COMMIT,
     WGMMA_WAIT,
     MMA,
+    SCALAR,
     RETURN
 } opcode;
 
@@ -54,6 +57,28 @@ static const struct {
     {"or.b64", OR, 64},
     {"setp.eq.u32", EQUAL, 1},
     {"bra.uni", BRANCH, 0},
+    {"ld.global.b8", LOAD, 8},
+    {"ld.global.s8", LOAD, 8},
+    {"ld.global.u8", LOAD, 8},
+    {"ld.global.b16", LOAD, 16},
+    {"ld.global.s16", LOAD, 16},
+    {"ld.global.u16", LOAD, 16},
+    {"ld.global.s32", LOAD, 32},
+    {"ld.global.u32", LOAD, 32},
+    {"ld.global.b64", LOAD, 64},
+    {"ld.global.s64", LOAD, 64},
+    {"ld.global.u64", LOAD, 64},
+    {"st.global.b8", STORE, 8},
+    {"st.global.s8", STORE, 8},
+    {"st.global.u8", STORE, 8},
+    {"st.global.b16", STORE, 16},
+    {"st.global.s16", STORE, 16},
+    {"st.global.u16", STORE, 16},
+    {"st.global.s32", STORE, 32},
+    {"st.global.u32", STORE, 32},
+    {"st.global.b64", STORE, 64},
+    {"st.global.s64", STORE, 64},
+    {"st.global.u64", STORE, 64},
     {"ld.global.b32", LOAD, 32},
     {"ld.global.f32", LOAD, 32},
     {"ld.global.f64", LOAD, 64},
@@ -88,6 +113,9 @@ struct fake_kernel {
     int label_at[8], labels_used;
     char params[FAKE_PARAMS][16];
     fake_mma mma;
+    const lb_scalar_op *op; /* what stands between "// begin" and "// end" */
+    char body[512];
+    bool in_body;
     char target[16];
 };
 
@@ -227,9 +255,24 @@ static bool read_entry(fake_kernel *k, const char *line) {
     return n == FAKE_PARAMS && strstr(line, ".entry lastbit_capture(");
 }
 
+/* The lines of a scalar operation are looked up as one text, and its registers by the names that the text has. */
+static bool read_body(fake_kernel *k, const char *line) {
+    instruction *i = &k->list[k->count];
+    if (strcmp(line, "// end") != 0) {
+        const size_t used = strlen(k->body);
+        return snprintf(k->body + used, sizeof k->body - used, "%s%s", used ? " " : "", line) < (int)(sizeof k->body - used);
+    }
+    k->in_body = false;
+    *i = (instruction){.op = SCALAR, .predicate = -1};
+    k->count++;
+    return k->count < MOST_INSTRUCTIONS && lb_scalar_find(k->body, &k->op, NULL) == LB_OK;
+}
+
 static bool read_line(fake_kernel *k, char *line) {
     line += strspn(line, " ");
     const size_t n = strlen(line);
+    if (k->in_body) return read_body(k, line);
+    if (strcmp(line, "// begin") == 0) return !k->op && (k->in_body = true);
     if (!*line || strncmp(line, "//", 2) == 0 || *line == '{' || *line == '}') return true;
     if (strncmp(line, ".version ", 9) == 0 || strcmp(line, ".address_size 64") == 0 ||
         strncmp(line, ".shared .align 128 .b8 tile[", 28) == 0)
@@ -256,7 +299,7 @@ fake_kernel *fake_kernel_load(const char *ptx, char *why, size_t size) {
         ok = read_line(k, line);
     }
     for (int i = 0; ok && i < k->labels_used; i++) ok = k->label_at[i] >= 0;
-    ok = ok && k->mma.lanes && k->mma.lanes == k->lanes;
+    ok = ok && (k->op ? k->lanes == LB_WARP_LANES && !k->mma.lanes : k->mma.lanes && k->mma.lanes == k->lanes);
     free(text);
     if (ok) return k;
     free(k);
@@ -329,6 +372,21 @@ static bool order(run *x, opcode op) {
     }
 }
 
+static int run_scalar(run *x) {
+    const lb_scalar_op *op = x->k->op;
+    uint64_t in[LB_WARP_LANES * LB_SCALAR_MAX_IN], out[LB_WARP_LANES * LB_SCALAR_MAX_OUT];
+    char name[16];
+    for (int i = 0; i < op->ins + op->outs; i++) {
+        snprintf(name, sizeof name, "%%%c%d", i < op->ins ? 'i' : 'o', i < op->ins ? i : i - op->ins);
+        const int reg = register_of((fake_kernel *)(uintptr_t)x->k, name);
+        if (reg < 0) return FAKE_ILLEGAL_INSTRUCTION;
+        for (int lane = 0; lane < LB_WARP_LANES && i < op->ins; lane++) in[lane * op->ins + i] = x->s.r[reg][lane];
+        if (i + 1 == op->ins && lb_scalar_eval_warp(op, in, out, NULL) != LB_OK) return FAKE_ILLEGAL_INSTRUCTION;
+        for (int lane = 0; lane < LB_WARP_LANES && i >= op->ins; lane++) x->s.r[reg][lane] = out[lane * op->outs + i - op->ins];
+    }
+    return 0;
+}
+
 static int step(run *x, const instruction *i) {
     const uint64_t mask = i->bits ? ~UINT64_C(0) >> (64 - i->bits) : 0;
     if (i->op == MMA) {
@@ -336,6 +394,7 @@ static int step(run *x, const instruction *i) {
         x->pending = x->read = x->k->mma.wgmma;
         return fake_mma_run(&x->k->mma, &x->s) ? 0 : FAKE_ILLEGAL_INSTRUCTION;
     }
+    if (i->op == SCALAR) return run_scalar(x);
     if (i->op >= FENCE) return order(x, i->op) ? 0 : FAKE_ILLEGAL_INSTRUCTION;
     if (i->op == STORE_SHARED && x->read) return FAKE_ILLEGAL_INSTRUCTION;
     if (i->op == STORE_SHARED) x->unfenced = x->unseen = true;

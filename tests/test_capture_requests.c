@@ -118,7 +118,7 @@ static void what_is_no_request_is_refused_and_nothing_is_written(void **state) {
     } rows[] = {
         {__LINE__, {"dot/1", a_unit, "0", "f32", false, 0}, LB_E_FILE, "is no request"},
         {__LINE__, {"dot/1", a_unit, "1", "f32", true, 0}, LB_E_FILE, "no tensor d"},
-        {__LINE__, {"op/1", a_unit, "1", "f32", false, 0}, LB_E_FILE, "kind \"op/1\""},
+        {__LINE__, {"net/1", a_unit, "1", "f32", false, 0}, LB_E_FILE, "kind \"net/1\""},
         {__LINE__, {"dot/1", "sm_90/mma.m16n8k16.f32.bf16.bf17.f32", "1", "f32", false, 0}, LB_E_NAME, "nearest"},
         {__LINE__, {"dot/1", a_unit, "1", "f16", false, 0}, LB_E_FILE, "c_format is f16"},
         {__LINE__, {"dot/1", a_unit, "1", "f32", false, 2}, LB_E_FILE, "c and d of 37 elements"},

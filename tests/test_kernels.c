@@ -32,15 +32,38 @@ static bool seen_before(size_t row) {
     for (size_t i = 0; i < row; i++) {
         const lb_unit *v = lb_unit_row(i);
         if (v->a == u->a && v->b == u->b && v->path == u->path && v->terms == u->terms && v->frac_bits == u->frac_bits &&
-            v->floor_exp == u->floor_exp && v->round == u->round && v->k == u->k)
+            v->floor_exp == u->floor_exp && v->round == u->round && v->k == u->k && v->scale_block == u->scale_block &&
+            v->group == u->group && v->scale == u->scale && v->sparse_group == u->sparse_group)
             return true;
     }
     return false;
 }
 
-/* What a kernel may run; the rest is the engine's alone. */
-static bool is_dense(const lb_unit *u) {
-    return u->path == LB_PATH_TRUNCATED || u->path == LB_PATH_TWO_HALVES;
+/* Rows that nobody can run have nothing to compare. */
+static bool runs(const lb_unit *u) {
+    return u->path != LB_PATH_NONE;
+}
+
+static bool chosen(const lb_unit *u) {
+    const char *part = getenv("LB_UNITS");
+    return !part || strstr(u->name, part);
+}
+
+/* No unit that runs is left to the engine. */
+static void every_unit_that_runs_has_a_kernel(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        lb_kernel_text kernel;
+        lb_error err;
+        bool any = !runs(u);
+        product_case p = case_new(u, CASE_NORMAL, SEED, 1, 1, runs(u) ? u->k : 0, 0);
+        const lb_unit_operands with = case_with(&p);
+        for (size_t i = 0; !any && lb_kernel_row(i, &kernel) && strcmp(kernel.name, "engine") != 0; i++)
+            any = lb_gemm_with(u, &p.a, &p.b, NULL, &with, &p.c, &(lb_gemm_options){.kernel = kernel.name}, &err) == LB_OK;
+        if (!any) fail_msg("%s: the engine alone", u->name);
+        case_free(&p);
+    }
 }
 
 static void expect_same(const lb_unit *u, const char *kernel, const char *what, uint64_t seed, const lb_mat *got, const lb_mat *want) {
@@ -59,10 +82,11 @@ static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, 
     lb_mat want = mat_new(lb_format_row(u->d), m, n, false, 0), got = mat_new(want.format, m, n, layout & 8, layout % 4);
     lb_kernel_text kernel;
     lb_error err;
-    assert_int_equal(lb_unit_gemm(u, &p.a, &p.b, with_c ? &p.c : NULL, &want, &err), LB_OK);
+    const lb_unit_operands with = case_with(&p);
+    assert_int_equal(lb_unit_gemm_with(u, &p.a, &p.b, with_c ? &p.c : NULL, &with, &want, &err), LB_OK);
     for (size_t i = 0; lb_kernel_row(i, &kernel); i++) {
         const lb_gemm_options o = {.kernel = kernel.name, .threads = 1};
-        const lb_status s = lb_gemm(u, &p.a, &p.b, with_c ? &p.c : NULL, &got, &o, &err);
+        const lb_status s = lb_gemm_with(u, &p.a, &p.b, with_c ? &p.c : NULL, &with, &got, &o, &err);
         if (s == LB_E_UNAVAILABLE) continue;
         if (s != LB_OK) fail_msg("%s on %s: %s", kernel.name, u->name, err.message);
         expect_same(u, kernel.name, case_names[kind], seed, &got, &want);
@@ -74,10 +98,14 @@ static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, 
 
 static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
     (void)state;
-    const size_t scale = is_full() ? 10 : 1, m = SANITIZED ? 4 : 41 * scale, n = SANITIZED ? 70 : 83 * scale, k = SANITIZED ? 70 : 300;
+    const size_t scale = is_full() ? 10 : 1;
     for (size_t row = 0; lb_unit_row(row); row++) {
         const lb_unit *u = lb_unit_row(row);
-        if (!is_dense(u) || seen_before(row)) continue;
+        if (!runs(u) || seen_before(row) || !chosen(u)) continue;
+        /* 10^6 products a distribution; where the engine takes 100 ns for each, 10^6 over all of them */
+        const bool blocks = u->path == LB_PATH_TRUNCATED || u->path == LB_PATH_TWO_HALVES;
+        const size_t m = SANITIZED ? 4 : (blocks ? 41 : 7) * scale, n = SANITIZED ? 70 : (blocks ? 83 : 71) * scale;
+        const size_t k = SANITIZED ? 72 : blocks ? 300 : 148;
         for (int kind = 0; kind < CASE_COUNT; kind++)
             run_case(u, (case_kind)kind, SEED + row, m, n, k, (unsigned)(row + (size_t)kind), true);
     }
@@ -85,12 +113,21 @@ static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
 
 static void shapes_strides_and_layouts_do_not_matter(void **state) {
     (void)state;
-    const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "sm_90/wgmma.m64n8k8.f32.tf32.tf32",
-                                 "sm_80/mma.m16n8k16.f16.f16.f16.f16", "sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32",
-                                 "sm_90/mma.m16n8k32.f32.e5m2.e4m3.f32"};
-    for (size_t i = 0; i < (SANITIZED ? 60 : 400); i++) {
+    const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32",
+                                 "sm_90/wgmma.m64n8k8.f32.tf32.tf32",
+                                 "sm_80/mma.m16n8k16.f16.f16.f16.f16",
+                                 "sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32",
+                                 "sm_90/mma.m16n8k32.f32.e5m2.e4m3.f32",
+                                 "gfx942/mfma.m16n16k16.f32.bf16.bf16.f32",
+                                 "gfx942/mfma.m16n16k32.f32.e4m3fnuz.e5m2fnuz.f32",
+                                 "gfx908/mfma.m16n16k16.f32.f16.f16.f32",
+                                 "sm_100/tcgen05.m128n8k64.f32.e2m1.e2m1.mxf4nvf4.ue4m3",
+                                 "sm_100/tcgen05.m128n8k32.f32.e4m3.e5m2.mxf8f6f4.ue8m0",
+                                 "x86/vdpbf16ps",
+                                 "x86/vpdpbusds"};
+    for (size_t i = 0; i < (SANITIZED ? 60 : 300); i++) {
         lb_unit u;
-        assert_int_equal(lb_unit_find(names[i % 5], &u, NULL), LB_OK);
+        assert_int_equal(lb_unit_find(names[i % 12], &u, NULL), LB_OK);
         const size_t m = draw_bits(SEED, 1, i, 70), n = draw_bits(SEED, 2, i, 140), k = draw_bits(SEED, 3, i, i % 7 ? 150 : 600);
         run_case(&u, (case_kind)(i % CASE_COUNT), i, i % 50 == 3 ? 0 : m, i % 50 == 4 ? 0 : n, i % 50 == 5 ? 0 : k, (unsigned)(i % 210),
                  i % 3);
@@ -133,21 +170,24 @@ static void threads_and_workspaces_do_not_change_the_bits(void **state) {
     (void)state;
     lb_workspace *w;
     assert_int_equal(lb_workspace_open(&w, NULL), LB_OK);
-    for (size_t i = 0; i < 12; i++) {
+    for (size_t i = 0; i < 20; i++) {
         lb_unit u;
-        assert_int_equal(lb_unit_find(i % 2 ? "sm_90/wgmma.m64n8k16.f32.bf16.bf16" : "sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16", &u, NULL),
-                         LB_OK);
+        const char *const names[] = {"sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16", "sm_90/wgmma.m64n8k16.f32.bf16.bf16",
+                                     "sm_120/mma.m16n8k32.f32.e4m3.e4m3.f32.mxf8f6f4.ue8m0", "gfx90a/mfma.m16n16k16.f32.f16.f16.f32",
+                                     "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4.ue8m0"};
+        assert_int_equal(lb_unit_find(names[i % 5], &u, NULL), LB_OK);
         product_case p = case_new(&u, (case_kind)(i % CASE_COUNT), i, 150, 170 - 20 * (i % 3), 100, 0);
         lb_mat one = mat_new(p.c.format, p.c.rows, p.c.cols, false, 0), many = mat_new(p.c.format, p.c.rows, p.c.cols, false, 0);
+        const lb_unit_operands with = case_with(&p);
         lb_error err;
         const lb_gemm_options single = {.threads = 1};
-        assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &one, &single, &err), LB_OK);
+        assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &one, &single, &err), LB_OK);
         for (int threads = 0; threads <= 3; threads++) {
             const lb_gemm_options o = {.threads = threads, .workspace = w};
-            assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &many, &o, &err), LB_OK);
+            assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &many, &o, &err), LB_OK);
             expect_same(&u, "the fastest", "threads", i, &many, &one);
         }
-        assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &p.c, &(lb_gemm_options){.threads = 2}, &err), LB_OK);
+        assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &p.c, &(lb_gemm_options){.threads = 2}, &err), LB_OK);
         expect_same(&u, "the fastest", "d in place of c", i, &p.c, &one);
         case_free(&p);
         free(one.codes);
@@ -155,6 +195,32 @@ static void threads_and_workspaces_do_not_change_the_bits(void **state) {
     }
     lb_workspace_close(w);
     lb_workspace_close(NULL);
+}
+
+/* Scales and metadata that are missing, or of the wrong shape, are refused by every kernel, and nothing is written. */
+static void what_a_unit_takes_beside_its_operands_is_asked_for(void **state) {
+    (void)state;
+    const char *const names[] = {"sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4.ue8m0",
+                                 "sm_120/mma.m16n8k32.f32.e4m3.e4m3.f32.mxf8f6f4.ue8m0"};
+    for (size_t i = 0; i < 2; i++) {
+        lb_unit u;
+        lb_error err;
+        assert_int_equal(lb_unit_find(names[i], &u, NULL), LB_OK);
+        product_case p = case_new(&u, CASE_NORMAL, SEED, 5, 6, 128, 0);
+        lb_mat d = mat_new(p.c.format, 5, 6, false, 0);
+        lb_unit_operands with = case_with(&p);
+        assert_int_equal(lb_gemm(&u, &p.a, &p.b, &p.c, &d, NULL, &err), LB_E_ARG);
+        with.scale_b = NULL;
+        assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &d, NULL, &err), LB_E_ARG);
+        with.scale_b = with.scale_a;
+        assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &d, NULL, &err), LB_E_SHAPE);
+        with = case_with(&p);
+        with.metadata = &p.a;
+        assert_int_equal(lb_gemm_with(&u, &p.a, &p.b, &p.c, &with, &d, NULL, &err), LB_E_ARG);
+        for (size_t at = 0; at < 30; at++) assert_int_equal(lb_mat_code(&d, at / 6, at % 6), 0);
+        case_free(&p);
+        free(d.codes);
+    }
 }
 
 static void long_products_are_chained_over_chunks(void **state) {
@@ -212,7 +278,7 @@ static void a_batch_of_dots_equals_the_engine(void **state) {
     (void)state;
     for (size_t row = 0; lb_unit_row(row); row++) {
         const lb_unit *u = lb_unit_row(row);
-        if (!is_dense(u) || seen_before(row)) continue;
+        if (lb_unit_dot_check(u, NULL) != LB_OK || u->k > LB_MAX_TEST_K || seen_before(row)) continue;
         for (int kind = 0; kind < CASE_COUNT; kind++)
             run_dots(u, (case_kind)kind, (case_kind)kind, SEED + row, SANITIZED ? 70 : 203, kind % 4);
     }
@@ -318,11 +384,13 @@ int main(void) {
         if (!kernel.usable) printf("SKIP %s: this CPU cannot run it\n", kernel.name);
     if (getenv("LB_ONLY")) cmocka_set_test_filter(getenv("LB_ONLY"));
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_unit_that_runs_has_a_kernel),
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
         cmocka_unit_test(small_products_are_as_others),
         cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),
         cmocka_unit_test(threads_and_workspaces_do_not_change_the_bits),
+        cmocka_unit_test(what_a_unit_takes_beside_its_operands_is_asked_for),
         cmocka_unit_test(long_products_are_chained_over_chunks),
         cmocka_unit_test(a_batch_of_dots_equals_the_engine),
         cmocka_unit_test(dots_of_unlike_operands_equal_the_engine),

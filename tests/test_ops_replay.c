@@ -87,6 +87,39 @@ static void every_replay_of_every_row_lies_within_its_limit(void **state) {
     assert_true(judged_rows >= 37);
 }
 
+/* NaN and the infinities strewn over each data input in turn: what the f32 definition makes of them is what the row's policy says. */
+static void specials_come_out_as_the_rows_policy_says(void **state) {
+    (void)state;
+    static const double specials[] = {NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; lb_op_row(i); i++)
+        for (unsigned port = 0; port < lb_op_row(i)->in_count; port++)
+            for (size_t k = 0; k < 3; k++) {
+                char text[64];
+                lb_error err = {0};
+                snprintf(text, sizeof text, "op=%s", lb_op_row(i)->name);
+                lb_op_case *x = open_case(__LINE__, text);
+                const lb_format *f = x->in[port].format;
+                const size_t count = lb_array_count(&x->in[port]);
+                uint64_t inf;
+                if (f->special == LB_SPECIAL_INT || (k > 0 && !lb_inf_code(f, &inf))) {
+                    lb_op_case_close(x);
+                    continue;
+                }
+                for (size_t at = count / 3; at < count; at += count / 4 + 1)
+                    lb_store_code((char *)x->in[port].codes + at * (size_t)f->bytes, f->bytes, lb_from_double(f, specials[k]));
+                lb_op_truth *t = truth_of(__LINE__, x, LB_FUNCTIONS_IEEE);
+                replay(__LINE__, x, LB_REPLAY_SEQUENTIAL);
+                if (lb_op_truth_settle(t, x, &err) != LB_OK) fail_msg("%s", err.message);
+                for (unsigned out = 0; out < x->op->out_count; out++)
+                    for (size_t at = 0; at < t->count[out]; at++)
+                        if (lb_op_judge(t, x, out, at, NULL) == LB_OP_WRONG)
+                            fail_msg("%s: %g in %s: %s[%zu] is %g, policy says %g", text, specials[k], x->op->in[port].name,
+                                     x->op->out[out].name, at, output(x, out, at), t->value[out][at]);
+                lb_op_truth_close(t);
+                lb_op_case_close(x);
+            }
+}
+
 /* ---- limits bite --------------------------------------------------------------------------------------------------------------- */
 
 /* What a wrong kernel gives, as another case on the same inputs: at least one element must be wrong, under the laxest functions too. */
@@ -170,6 +203,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contraction_alone_gives_the_figures_that_a_gpu_showed),
         cmocka_unit_test(every_replay_of_every_row_lies_within_its_limit),
+        cmocka_unit_test(specials_come_out_as_the_rows_policy_says),
         cmocka_unit_test(a_wrong_kernel_is_found),
         cmocka_unit_test(an_element_beyond_its_limit_is_wrong),
     };

@@ -195,9 +195,16 @@ static void expect_refused(const char *text, const char *words) {
 
 /* Keys that the first records had not: missing ones are read as nothing. */
 static bool added_later(const char *path) {
-    static const char *const added[] = {"contract.rule",     "contract.specials",       "counts.nan_payload",
-                                        "counts.zero_sign",  "counts.flushed",          "counts.saturated",
-                                        "counts.overflowed", "counts.subnormal_inputs", "power"};
+    static const char *const added[] = {"contract.rule",
+                                        "contract.specials",
+                                        "counts.nan_payload",
+                                        "counts.zero_sign",
+                                        "counts.flushed",
+                                        "counts.saturated",
+                                        "counts.overflowed",
+                                        "counts.subnormal_inputs",
+                                        "power",
+                                        "known"};
     for (size_t i = 0; i < sizeof added / sizeof added[0]; i++)
         if (strcmp(path, added[i]) == 0) return true;
     return false;
@@ -423,7 +430,7 @@ static const char ask[] = "import copy, json, sys\n"
                           "    jsonschema.Draft202012Validator(closed).validate(r)\n"
                           "    for key in r:\n"
                           "        without = {k: v for k, v in r.items() if k != key}\n"
-                          "        for bent in ({**r, key: True}, *([] if key == 'power' else [without])):\n"
+                          "        for bent in ({**r, key: True}, *([] if key in ('power', 'known') else [without])):\n"
                           "            if valid(bent): sys.exit('valid without, or with another type of, ' + key)\n"
                           "print(len(records), 'records valid, bent ones not')\n";
 

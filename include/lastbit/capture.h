@@ -62,7 +62,7 @@ typedef struct lb_capture_result {
  *         LB_E_DEVICE: the driver failed, and the GPU is lost to this process; LB_E_FILE, LB_E_MEMORY */
 lb_status lb_capture_unit(lb_capture *c, const lb_unit *u, lb_capture_kind kind, lb_capture_result *out, lb_error *err);
 
-/** Answer a request (a recording dot/1 or gemm/1 without d, with lastbit.request = 1) into FOLDER under its own file name.
+/** Answer a request (a recording dot/1, gemm/1 or op/1 without outputs, with lastbit.request = 1) into FOLDER under its own file name.
  *  errors as lb_capture_unit; LB_E_FILE if it is no request; LB_E_ARG if the answer would replace the request */
 lb_status lb_capture_request(lb_capture *c, const char *path, lb_capture_result *out, lb_error *err);
 

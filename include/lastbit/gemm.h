@@ -29,10 +29,16 @@ typedef struct lb_gemm_options {
  *  accuracy bit-exact: each element equals the chain of lb_unit_dot
  *  errors   LB_E_SHAPE, LB_E_FORMAT, LB_E_UNAVAILABLE (an open row; a named kernel that cannot run this), LB_E_NAME, LB_E_MEMORY; then
  *           nothing is written
- *  memory   the packed shorter operand, 8 bytes an element, and at most 64 MiB; calls that need under 48 KiB take it from the stack
+ *  memory   the packed shorter operand, 16 bytes an element at most, and at most 64 MiB; calls that need under 48 KiB take it from the stack
  *  threads  pure; its own are OpenMP's */
 lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
                   lb_error *err);
+
+/** lb_gemm for every unit, with its scales or its metadata (lb_unit_gemm_with says which).
+ *  errors   as lb_gemm; LB_E_ARG, LB_E_SHAPE for an operand that is missing, not the unit's or of the wrong size; then nothing is written
+ *  accuracy, memory, threads  as lb_gemm */
+lb_status lb_gemm_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
+                       const lb_gemm_options *options, lb_error *err);
 
 /** d[i] = c[i] + sum a[i][t] * b[i][t] for i < count: independent dots of one K step each, on the fastest kernel.
  *  shapes   a, b [count][u->k] codes in the formats of the unit, as stored; c [count] or NULL for +0; d [count], not overlapping a or b

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Tensors in files: safetensors, npy, raw. Every file is treated as hostile: it is checked whole before a byte of it is used,
+/* Tensors in files: safetensors, npy, gguf, raw. Every file is treated as hostile: it is checked whole before a byte of it is used,
  * and what is wrong comes back as one line with the file and the place. */
 #ifndef LASTBIT_IO_H
 #define LASTBIT_IO_H
@@ -19,6 +19,7 @@ typedef struct lb_dtype {
     const char *npy;         /* "f4" without byte order; "" likewise */
     int bytes;
     int format; /* lb_format_id that the type names, or -1 */
+    int block;  /* elements that `bytes` hold: 1, or those of a quantised block of gguf */
 } lb_dtype;
 
 const lb_dtype *lb_dtype_find(const char *name); /* NULL if none. threads pure */
@@ -40,6 +41,11 @@ typedef struct lb_tensor {
 /** Elements of a tensor: the product of its shape (1 for rank 0). threads pure */
 size_t lb_tensor_count(const lb_tensor *t);
 
+/** Elements first … first + count - 1 as f32: floats as they are (f64 rounded to nearest even), blocks of gguf as scale times code.
+ *  accuracy exact for f32 f16 bf16 and the 8-bit floats; quantised blocks: each product and sum rounded to f32 in the order of docs/networks.md
+ *  errors LB_E_FORMAT for a type that holds no numbers of its own (u8 … v2); LB_E_ARG outside the tensor. threads pure. source gguf-format */
+lb_status lb_tensor_values(const lb_tensor *t, size_t first, size_t count, float *out, lb_error *err);
+
 typedef struct lb_file lb_file;
 
 typedef struct lb_file_options {
@@ -53,6 +59,8 @@ typedef struct lb_file_options {
  *  npy: versions 1 to 3, both byte orders (swapped here, V2 too), Fortran order (re-laid row-major here); types f8 f4 f2, i u of 1 to 8
  *  bytes, b1, V1, V2, and the f1 of ml_dtypes. Complex, object and structured types are refused.
  *  safetensors: every byte of the buffer belongs to exactly one tensor, else the file is refused.
+ *  gguf: versions 2 and 3, little-endian; dimensions outermost first, as everywhere here; quantised types of dtypes.def, others are refused;
+ *  an alignment is any multiple of 8.
  *  Empty tensors are read where their other dimensions make at most 2^31 bytes.
  *  errors LB_E_FILE (with byte offset or tensor name), LB_E_ARG, LB_E_MEMORY; *out is NULL then
  *  memory *out is the caller's, lb_file_close
@@ -65,8 +73,9 @@ void lb_file_close(lb_file *f); /* NULL is fine */
 size_t lb_file_count(const lb_file *f);
 const lb_tensor *lb_file_tensor(const lb_file *f, size_t i);       /* in the order of their data; NULL past the end */
 const lb_tensor *lb_file_find(const lb_file *f, const char *name); /* NULL if none */
-const char *lb_file_metadata(const lb_file *f, const char *key);   /* safetensors __metadata__; NULL if none */
-const char *lb_file_metadata_key(const lb_file *f, size_t i);      /* in the order of the file; NULL past the end */
+const char *lb_file_metadata(const lb_file *f,
+                             const char *key); /* safetensors __metadata__, gguf's keys (an array as "[3 x u32]"); NULL if none */
+const char *lb_file_metadata_key(const lb_file *f, size_t i); /* in the order of the file; NULL past the end */
 const char *lb_file_path(const lb_file *f);
 
 /** Write tensors (and key/value pairs metadata[2*metadata_count]) as one safetensors file, or one tensor as npy v1.

@@ -149,6 +149,8 @@ typedef struct lb_record {
     char *contract_rule;                                                    /* what it allows, in words with numbers */
     char *contract_specials; /* its policy of special values: "ieee"; "numbers" where NaN and Inf are ordinals */
     lb_power_score power;    /* what the contract catches, where that was asked for */
+    char *known;             /* of a FAIL: the known defect of the device that it is, "cause; up to N times the limit [source]"; such a FAIL
+                    changes no exit code */
 } lb_record;
 
 /** A new record: verdict UNPROVEN, reason "nothing ran yet", every string "", environment filled in.

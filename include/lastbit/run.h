@@ -57,6 +57,8 @@ typedef struct lb_check_options {
     bool power;                     /* see what the contract catches too (power.h) */
     const char *const *allow_blind; /* faults that it may miss */
     size_t allow_blind_count;
+    bool quick;   /* the verdict alone: a failure is not diagnosed */
+    void *output; /* not NULL: [m][n] of x.out, gets what a device wrote where it ran to its end */
 } lb_check_options;
 
 /** Judge one output. D of the unit over the whole GEMM is rounded once to x.out where that is another format.
@@ -126,7 +128,7 @@ lb_status lb_replay(const char *path, lb_record **out, lb_error *err);
 
 /* ---- lines of hex: gen | any program | judge ------------------------------------------------------------------------ */
 
-/** Line number `index` of suite "dot:UNIT" (a[0..k) b[0..k) c, space-separated hex) into text[size]; the same for the same seed.
+/** Line number `index` of suite "dot:UNIT" (a[0..k) b[0..k) c, space-separated hex) or "op:NAME" (input words of a scalar operation) into text[size]; the same for the same seed.
  *  errors LB_E_NAME, LB_E_ARG if size is too small (4096 always does) */
 lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *text, size_t size, lb_error *err);
 

@@ -6,7 +6,9 @@
 'recorded'
 
 unit, units                which bits the hardware gives: ``lb.unit(NAME).gemm(a, b)``
+scalar, scalars            one GPU operation at a time: ``lb.scalar("fma.rz.f32").eval(…)``
 check, grade, replay       which other bits are allowed, and what went wrong: a Result
+calibrate, shrink          what a tolerance has to be; a failing check made small
 assert_within              the same for a test: raises, and leaves what reruns it
 formats, quantize, decode  number formats: one rounding, from the exact value
 """
@@ -17,12 +19,14 @@ from ._formats import BlockFormat, Format, block_formats, formats
 from ._library import (ArgumentError, DeviceError, Error, FileError, FormatError, OutOfMemoryError, ShapeError, UnavailableError,
                        UnknownNameError)
 from ._results import Contract, Result, check, contract, contracts, grade, replay
+from ._scalar import Scalar, scalar, scalars
+from ._shrink import calibrate, check_capsule, shrink
 from ._units import Unit, unit, units
 
 __all__ = ["ArgumentError", "BlockFormat", "Contract", "DeviceError", "Error", "FileError", "Format", "FormatError", "Mismatch", "OutOfMemoryError",
-           "Result", "ShapeError", "UnavailableError", "Unit", "UnknownNameError", "__version__", "assert_within", "block_formats",
-           "check", "contract", "contracts", "decode", "decode_blocks", "formats", "grade", "quantize", "quantize_blocks", "replay",
-           "unit", "units"]
+           "Result", "Scalar", "ShapeError", "UnavailableError", "Unit", "UnknownNameError", "__version__", "assert_within", "block_formats",
+           "calibrate", "check", "check_capsule", "contract", "contracts", "decode", "decode_blocks", "formats", "grade", "quantize", "quantize_blocks", "replay",
+           "scalar", "scalars", "shrink", "unit", "units"]
 
 for _public in [value for name, value in list(globals().items()) if name in __all__ and isinstance(value, type)]:
     _public.__module__ = __name__  # tracebacks name them as users do

@@ -238,6 +238,64 @@ class lb_replay_order(IntEnum):
     PAIRWISE = 3
 
 
+class lb_k_order(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+
+
+class lb_k_divide(IntEnum):
+    CEIL = 0
+    EVEN = 1
+    DEALT = 2
+
+
+class lb_k_reduce(IntEnum):
+    ASCENDING = 0
+    DESCENDING = 1
+    TREE = 2
+    HALVES = 3
+    SLOTS = 4
+
+
+class lb_k_type(IntEnum):
+    F32 = 0
+    F16 = 1
+    BF16 = 2
+    OUT = 3
+
+
+class lb_k_ragged(IntEnum):
+    LAST = 0
+    FIRST = 1
+
+
+class lb_k_raster(IntEnum):
+    N = 0
+    M = 1
+
+
+class lb_c_place(IntEnum):
+    FIRST = 0
+    LAST = 1
+
+
+class lb_blend(IntEnum):
+    SEPARATE = 0
+    FMA_X = 1
+    FMA_C = 2
+
+
+class lb_activation(IntEnum):
+    NONE = 0
+    RELU = 1
+
+
+class lb_calibration_tail(IntEnum):
+    NORMAL = 0
+    WALK = 1
+    SEEN = 2
+
+
 class lb_capture_kind(IntEnum):
     DIRECTED = 0
     DOTS = 1
@@ -371,6 +429,42 @@ class lb_axis(IntEnum):
     CHOSEN = 3
 
 
+class lb_word(IntEnum):
+    F64 = 0
+    F32 = 1
+    F16 = 2
+    BF16 = 3
+    F16X2 = 4
+    BF16X2 = 5
+    S8 = 6
+    U8 = 7
+    B8 = 8
+    S16 = 9
+    U16 = 10
+    B16 = 11
+    S32 = 12
+    U32 = 13
+    B32 = 14
+    S64 = 15
+    U64 = 16
+    B64 = 17
+
+
+class lb_scalar_class(IntEnum):
+    EXACT = 0
+    DOCUMENT = 1
+    SEQUENCE = 2
+    APPROXIMATE = 3
+    MATRIX = 4
+
+
+class lb_scalar_grade_of(IntEnum):
+    SAME = 0
+    ALLOWED = 1
+    WRONG = 2
+    UNJUDGED = 3
+
+
 class lb_run_end(IntEnum):
     DONE = 0
     FAILED = 1
@@ -378,56 +472,25 @@ class lb_run_end(IntEnum):
     TIMED_OUT = 3
 
 
-class lb_k_order(IntEnum):
-    ASCENDING = 0
-    DESCENDING = 1
+class lb_scan_kind(IntEnum):
+    MATRIX = 0
+    FUNCTION = 1
+    CONVERT = 2
+    FLOAT = 3
+    DOT = 4
+    WARP = 5
 
 
-class lb_k_divide(IntEnum):
-    CEIL = 0
-    EVEN = 1
-    DEALT = 2
-
-
-class lb_k_reduce(IntEnum):
-    ASCENDING = 0
-    DESCENDING = 1
-    TREE = 2
-    HALVES = 3
-    SLOTS = 4
-
-
-class lb_k_type(IntEnum):
-    F32 = 0
-    F16 = 1
-    BF16 = 2
-    OUT = 3
-
-
-class lb_k_ragged(IntEnum):
-    LAST = 0
-    FIRST = 1
-
-
-class lb_k_raster(IntEnum):
-    N = 0
-    M = 1
-
-
-class lb_c_place(IntEnum):
-    FIRST = 0
-    LAST = 1
-
-
-class lb_blend(IntEnum):
-    SEPARATE = 0
-    FMA_X = 1
-    FMA_C = 2
-
-
-class lb_activation(IntEnum):
+class lb_failure(IntEnum):
     NONE = 0
-    RELU = 1
+    VALUE = 1
+    CLASS = 2
+    UNWRITTEN = 3
+    GUARDS = 4
+    INPUTS = 5
+    FAILED = 6
+    CRASHED = 7
+    HUNG = 8
 
 
 class lb_error(Structure):
@@ -621,6 +684,7 @@ class lb_record(Structure):
         ("contract_rule", c_char_p),
         ("contract_specials", c_char_p),
         ("power", lb_power_score),
+        ("known", c_char_p),
     ]
 
 
@@ -779,6 +843,213 @@ class lb_op_truth(Structure):
         ("value", c_void_p * 3),
         ("error", c_void_p * 3),
         ("limit", c_void_p * 3),
+    ]
+
+
+class lb_gemm_options(Structure):
+    _fields_ = [
+        ("kernel", c_char_p),
+        ("threads", c_int),
+        ("workspace", c_void_p),
+    ]
+
+
+class lb_kernel_text(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("note", c_char_p),
+        ("usable", c_bool),
+    ]
+
+
+class lb_schedule(Structure):
+    _fields_ = [
+        ("order", c_int),
+        ("tile_k", c_uint),
+        ("split", c_uint),
+        ("stream_k", c_uint),
+        ("tile_m", c_uint),
+        ("tile_n", c_uint),
+        ("raster", c_int),
+        ("divide", c_int),
+        ("ragged", c_int),
+        ("promote", c_uint),
+        ("reduce", c_int),
+        ("partial", c_int),
+        ("sum", c_int),
+        ("c_place", c_int),
+        ("scaled", c_bool),
+        ("alpha", c_double),
+        ("beta", c_double),
+        ("blend", c_int),
+        ("activation", c_int),
+        ("out", POINTER(lb_format)),
+        ("saturate", c_bool),
+        ("bias", POINTER(lb_mat)),
+        ("batch", c_size_t),
+        ("a_step", c_ssize_t),
+        ("b_step", c_ssize_t),
+        ("c_step", c_ssize_t),
+        ("d_step", c_ssize_t),
+        ("bias_step", c_ssize_t),
+    ]
+
+
+class lb_schedule_named(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_fit_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("base", POINTER(lb_schedule)),
+        ("max_found", c_size_t),
+        ("gemm", POINTER(lb_gemm_options)),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_fit_row(Structure):
+    _fields_ = [
+        ("unit", lb_unit),
+        ("alike", c_size_t),
+        ("schedule", lb_schedule),
+        ("same", c_uint64),
+        ("compared", c_uint64),
+    ]
+
+
+class lb_fit(Structure):
+    _fields_ = [
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("found", POINTER(lb_fit_row)),
+        ("found_count", c_size_t),
+        ("found_total", c_size_t),
+        ("has_best", c_bool),
+        ("best", lb_fit_row),
+        ("tried", c_uint64),
+        ("elements", c_uint64),
+    ]
+
+
+class lb_sum_order(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("lanes", c_uint),
+        ("chunk", c_uint),
+        ("step", c_uint),
+        ("tree", c_bool),
+        ("fold", c_uint),
+        ("split", c_uint),
+        ("wide", c_bool),
+        ("source", c_char_p),
+        ("note", c_char_p),
+    ]
+
+
+class lb_calibration_case(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("k", c_size_t * 4),
+        ("prefixes", c_size_t * 4),
+        ("seed", c_uint64),
+        ("activations_first", c_bool),
+        ("fp8_weights", c_bool),
+        ("against", c_char_p),
+        ("recorded", c_char_p),
+        ("source", c_char_p),
+    ]
+
+
+class lb_calibrate_options(Structure):
+    _fields_ = [
+        ("unit", POINTER(lb_unit)),
+        ("schedule", POINTER(lb_schedule)),
+        ("order", c_char_p),
+        ("against", c_char_p),
+        ("case_name", c_char_p),
+        ("k", c_void_p),
+        ("k_count", c_size_t),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("seed", c_uint64),
+        ("has_seed", c_bool),
+        ("out", POINTER(lb_format)),
+        ("margin", c_double),
+        ("false_alarm", c_double),
+        ("elements", c_double),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+    ]
+
+
+class lb_calibration_figures(Structure):
+    _fields_ = [
+        ("first_row", c_size_t),
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("row_rms", c_double),
+        ("floor", c_double),
+        ("old_floor", c_double),
+        ("drift_rms", c_double),
+        ("drift_max", c_double),
+        ("bias", c_double),
+        ("decided", c_uint64),
+        ("spread", c_double),
+        ("largest", c_double),
+        ("tail", c_int),
+        ("margin_needed", c_double),
+        ("max_ulp", c_double),
+        ("sign_flips", c_uint64),
+        ("over_ulp", c_uint64),
+        ("over_floor", c_uint64),
+        ("over_old", c_uint64),
+        ("max_abs", c_double),
+        ("rel_rms", c_double),
+        ("worst_ratio", c_double),
+        ("worst_row", c_size_t),
+        ("worst_col", c_size_t),
+        ("fault_ratio", c_double * 16),
+        ("weakest", c_size_t),
+    ]
+
+
+class lb_calibration_depth(Structure):
+    _fields_ = [
+        ("k", c_size_t),
+        ("blocks", POINTER(lb_calibration_figures)),
+        ("block_count", c_size_t),
+        ("rows", POINTER(lb_calibration_figures)),
+        ("seconds", c_double),
+    ]
+
+
+class lb_calibration(Structure):
+    _fields_ = [
+        ("what", c_char * 700),
+        ("against", c_char * 64),
+        ("named", POINTER(lb_calibration_case)),
+        ("in", POINTER(lb_format)),
+        ("out", POINTER(lb_format)),
+        ("m", c_size_t),
+        ("n", c_size_t),
+        ("seed", c_uint64),
+        ("margin", c_double),
+        ("false_alarm", c_double),
+        ("elements", c_double),
+        ("truncates", c_bool),
+        ("depths", POINTER(lb_calibration_depth)),
+        ("depth_count", c_size_t),
     ]
 
 
@@ -1147,22 +1418,6 @@ class lb_warp_options(Structure):
     ]
 
 
-class lb_gemm_options(Structure):
-    _fields_ = [
-        ("kernel", c_char_p),
-        ("threads", c_int),
-        ("workspace", c_void_p),
-    ]
-
-
-class lb_kernel_text(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("note", c_char_p),
-        ("usable", c_bool),
-    ]
-
-
 class lb_dtype(Structure):
     _fields_ = [
         ("name", c_char_p),
@@ -1170,6 +1425,7 @@ class lb_dtype(Structure):
         ("npy", c_char_p),
         ("bytes", c_int),
         ("format", c_int),
+        ("block", c_int),
     ]
 
 
@@ -1198,6 +1454,342 @@ class lb_operand(Structure):
         ("mat", lb_mat),
         ("file", c_void_p),
         ("owned", c_void_p),
+    ]
+
+
+class lb_net_options(Structure):
+    _fields_ = [
+        ("heads", c_size_t),
+        ("drop_unknown", c_bool),
+    ]
+
+
+class lb_net_about(Structure):
+    _fields_ = [
+        ("kind", c_char_p),
+        ("takes_tokens", c_bool),
+        ("grows", c_bool),
+        ("layers", c_size_t),
+        ("width", c_size_t),
+        ("heads", c_size_t),
+        ("kv_heads", c_size_t),
+        ("context", c_size_t),
+        ("in_cols", c_size_t),
+        ("out_cols", c_size_t),
+        ("nodes", c_size_t),
+        ("weights", c_uint64),
+    ]
+
+
+class lb_net_input(Structure):
+    _fields_ = [
+        ("tokens", c_void_p),
+        ("values", c_void_p),
+        ("rows", c_size_t),
+    ]
+
+
+class lb_net_step(Structure):
+    _fields_ = [
+        ("node", c_char_p),
+        ("op", POINTER(lb_op)),
+        ("max_abs", c_double),
+        ("max_ulp", c_double),
+        ("ratio", c_double),
+        ("budget", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("compared", c_bool),
+    ]
+
+
+class lb_net_flip(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("token_a", c_int32),
+        ("token_b", c_int32),
+        ("gap", c_double),
+        ("error", c_double),
+    ]
+
+
+class lb_net_report(Structure):
+    _fields_ = [
+        ("rows", c_size_t),
+        ("cols", c_size_t),
+        ("a", c_void_p),
+        ("b", c_void_p),
+        ("max_abs", c_double),
+        ("max_ulp", c_double),
+        ("rms", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("kl_mean", c_double),
+        ("kl_most", c_double),
+        ("top1_same", c_size_t),
+        ("top5_same", c_size_t),
+        ("loss_a", c_double),
+        ("loss_b", c_double),
+        ("class_mismatch", c_uint64),
+        ("steps", POINTER(lb_net_step)),
+        ("step_count", c_size_t),
+        ("first_over", c_size_t),
+        ("flips", POINTER(lb_net_flip)),
+        ("flip_count", c_size_t),
+        ("seconds_a", c_double),
+        ("seconds_b", c_double),
+    ]
+
+
+class lb_net_parting(Structure):
+    _fields_ = [
+        ("same", c_bool),
+        ("compared", c_uint64),
+        ("node", c_char_p),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("whole", c_double),
+        ("chunked", c_double),
+    ]
+
+
+class lb_sampler(Structure):
+    _fields_ = [
+        ("temperature", c_double),
+        ("top_k", c_size_t),
+        ("top_p", c_double),
+        ("seed", c_uint64),
+    ]
+
+
+class lb_scalar_op(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("ptx", c_char_p),
+        ("cls", c_int),
+        ("ins", c_int),
+        ("outs", c_int),
+        ("in", c_int * 10),
+        ("out", c_int * 4),
+        ("warp", c_bool),
+        ("target", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("bound", c_char_p),
+        ("max_ulp", c_double),
+        ("max_rel", c_double),
+        ("max_abs", c_double),
+        ("open", c_char_p),
+        ("index", c_uint),
+    ]
+
+
+class lb_operations_options(Structure):
+    _fields_ = [
+        ("recording", c_char_p),
+        ("part", c_char_p),
+        ("actual", c_char_p),
+        ("command", c_void_p),
+        ("on", c_char_p),
+        ("known", c_char_p),
+        ("approx", c_char_p),
+        ("timeout_seconds", c_double),
+        ("seed", c_uint64),
+        ("progress", c_void_p),
+        ("user", c_void_p),
+    ]
+
+
+class lb_operations_row(Structure):
+    _fields_ = [
+        ("row", c_size_t),
+        ("output", c_int),
+        ("in", c_uint64 * 10),
+        ("got", c_uint64),
+        ("want", c_uint64),
+    ]
+
+
+class lb_operations_result(Structure):
+    _fields_ = [
+        ("op", POINTER(lb_scalar_op)),
+        ("name", c_char * 80),
+        ("verdict", c_int),
+        ("known", c_bool),
+        ("recorded", c_bool),
+        ("reason", c_char * 256),
+        ("total", c_uint64),
+        ("compared", c_uint64),
+        ("exact", c_uint64),
+        ("allowed", c_uint64),
+        ("differ", c_uint64),
+        ("rows", lb_operations_row * 3),
+        ("row_count", c_size_t),
+    ]
+
+
+class lb_run_report(Structure):
+    _fields_ = [
+        ("end", c_int),
+        ("why", c_char * 512),
+        ("not_written", c_uint64),
+        ("guard_damage", c_uint64),
+        ("inputs_changed", c_bool),
+        ("seconds", c_double),
+        ("detail", c_char * 256),
+    ]
+
+
+class lb_check_options(Structure):
+    _fields_ = [
+        ("x", lb_case),
+        ("actual", POINTER(lb_mat)),
+        ("actual_name", c_char_p),
+        ("on", c_char_p),
+        ("argv", c_void_p),
+        ("unit", POINTER(lb_unit)),
+        ("contract", POINTER(lb_contract)),
+        ("nan_by_class", c_bool),
+        ("reference", c_int),
+        ("sample", c_size_t),
+        ("seed", c_uint64),
+        ("timeout_seconds", c_double),
+        ("max_outliers", c_size_t),
+        ("progress", c_void_p),
+        ("progress_user", c_void_p),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+        ("quick", c_bool),
+        ("output", c_void_p),
+    ]
+
+
+class lb_block_options(Structure):
+    _fields_ = [
+        ("reference", lb_mat),
+        ("actual", c_void_p),
+        ("actual_bytes", c_size_t),
+        ("ld", c_size_t),
+        ("guard_bytes", c_size_t),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("max_outliers", c_size_t),
+        ("power", c_bool),
+        ("allow_blind", c_void_p),
+        ("allow_blind_count", c_size_t),
+    ]
+
+
+class lb_grade_files_options(Structure):
+    _fields_ = [
+        ("actual", c_char_p),
+        ("reference", c_char_p),
+        ("format", POINTER(lb_format)),
+        ("files", lb_file_options),
+        ("contract", POINTER(lb_contract)),
+        ("k", c_double),
+        ("has_sentinel", c_bool),
+        ("sentinel", c_uint64),
+        ("max_outliers", c_size_t),
+        ("band_bytes", c_size_t),
+    ]
+
+
+class lb_parity_options(Structure):
+    _fields_ = [
+        ("on", c_void_p),
+        ("on_count", c_size_t),
+        ("ops", c_void_p),
+        ("op_count", c_size_t),
+        ("pattern", c_char_p),
+        ("cases", c_void_p),
+        ("case_count", c_size_t),
+        ("quick", c_bool),
+        ("seed", c_uint64),
+        ("jobs", c_uint),
+        ("repeats", c_uint),
+        ("timeout_seconds", c_double),
+        ("known", c_char_p),
+        ("plan_only", c_bool),
+        ("no_shipped_known", c_bool),
+        ("no_power", c_bool),
+        ("functions", c_char_p),
+    ]
+
+
+class lb_parity_row(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("cases", c_size_t),
+        ("pass", c_size_t),
+        ("fail", c_size_t),
+        ("known", c_size_t),
+        ("unproven", c_size_t),
+        ("skip", c_size_t),
+        ("worst_ratio", c_double),
+        ("worst", c_char * 1024),
+        ("power_caught", c_size_t),
+        ("power_due", c_size_t),
+        ("restarts", c_uint),
+    ]
+
+
+class lb_invariance(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("axis", c_char_p),
+        ("what", c_char_p),
+        ("on", c_char_p),
+        ("verdict", c_int),
+        ("reason", c_char * 256),
+        ("ulp", c_double),
+        ("differ", c_size_t),
+        ("compared", c_size_t),
+        ("text", c_char * 1024),
+    ]
+
+
+class lb_sweep_row(Structure):
+    _fields_ = [
+        ("op", c_char_p),
+        ("on", c_char_p),
+        ("last_good", c_double),
+        ("first_bad", c_double),
+        ("largest", c_double),
+        ("reason", c_char * 256),
+        ("text", c_char * 1024),
+    ]
+
+
+class lb_deviation(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("text", c_char_p),
+        ("on", c_char_p),
+        ("device", c_char * 512),
+        ("tolerance", c_double),
+        ("stated", c_double),
+        ("limit", c_double),
+        ("made_of", c_char_p),
+        ("max_abs", c_double),
+        ("ulp", c_double),
+        ("row", c_size_t),
+        ("col", c_size_t),
+        ("margin", c_double),
+        ("cause", c_char * 160),
+        ("verdict", c_int),
+    ]
+
+
+class lb_not_covered(Structure):
+    _fields_ = [
+        ("what", c_char_p),
+        ("which", c_char_p),
+        ("why", c_char_p),
     ]
 
 
@@ -1313,149 +1905,75 @@ class lb_explain_steps(Structure):
     ]
 
 
-class lb_run_report(Structure):
+class lb_scan_line(Structure):
     _fields_ = [
-        ("end", c_int),
-        ("why", c_char * 512),
-        ("not_written", c_uint64),
-        ("guard_damage", c_uint64),
-        ("inputs_changed", c_bool),
-        ("seconds", c_double),
-        ("detail", c_char * 256),
-    ]
-
-
-class lb_check_options(Structure):
-    _fields_ = [
-        ("x", lb_case),
-        ("actual", POINTER(lb_mat)),
-        ("actual_name", c_char_p),
-        ("on", c_char_p),
-        ("argv", c_void_p),
-        ("unit", POINTER(lb_unit)),
-        ("contract", POINTER(lb_contract)),
-        ("nan_by_class", c_bool),
-        ("reference", c_int),
-        ("sample", c_size_t),
-        ("seed", c_uint64),
-        ("timeout_seconds", c_double),
-        ("max_outliers", c_size_t),
-        ("progress", c_void_p),
-        ("progress_user", c_void_p),
-        ("power", c_bool),
-        ("allow_blind", c_void_p),
-        ("allow_blind_count", c_size_t),
-    ]
-
-
-class lb_block_options(Structure):
-    _fields_ = [
-        ("reference", lb_mat),
-        ("actual", c_void_p),
-        ("actual_bytes", c_size_t),
-        ("ld", c_size_t),
-        ("guard_bytes", c_size_t),
-        ("has_sentinel", c_bool),
-        ("sentinel", c_uint64),
-        ("contract", POINTER(lb_contract)),
-        ("k", c_double),
-        ("max_outliers", c_size_t),
-        ("power", c_bool),
-        ("allow_blind", c_void_p),
-        ("allow_blind_count", c_size_t),
-    ]
-
-
-class lb_grade_files_options(Structure):
-    _fields_ = [
-        ("actual", c_char_p),
-        ("reference", c_char_p),
-        ("format", POINTER(lb_format)),
-        ("files", lb_file_options),
-        ("contract", POINTER(lb_contract)),
-        ("k", c_double),
-        ("has_sentinel", c_bool),
-        ("sentinel", c_uint64),
-        ("max_outliers", c_size_t),
-        ("band_bytes", c_size_t),
-    ]
-
-
-class lb_schedule(Structure):
-    _fields_ = [
-        ("order", c_int),
-        ("tile_k", c_uint),
-        ("split", c_uint),
-        ("stream_k", c_uint),
-        ("tile_m", c_uint),
-        ("tile_n", c_uint),
-        ("raster", c_int),
-        ("divide", c_int),
-        ("ragged", c_int),
-        ("promote", c_uint),
-        ("reduce", c_int),
-        ("partial", c_int),
-        ("sum", c_int),
-        ("c_place", c_int),
-        ("scaled", c_bool),
-        ("alpha", c_double),
-        ("beta", c_double),
-        ("blend", c_int),
-        ("activation", c_int),
-        ("out", POINTER(lb_format)),
-        ("saturate", c_bool),
-        ("bias", POINTER(lb_mat)),
-        ("batch", c_size_t),
-        ("a_step", c_ssize_t),
-        ("b_step", c_ssize_t),
-        ("c_step", c_ssize_t),
-        ("d_step", c_ssize_t),
-        ("bias_step", c_ssize_t),
-    ]
-
-
-class lb_schedule_named(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("text", c_char_p),
+        ("name", c_char * 192),
+        ("opcode", c_uint),
+        ("kind", c_int),
+        ("count", c_size_t),
+        ("rows", c_char_p),
+        ("note", c_char_p),
         ("evidence", c_int),
         ("source", c_char_p),
-        ("note", c_char_p),
     ]
 
 
-class lb_fit_options(Structure):
+class lb_scan_kernel(Structure):
     _fields_ = [
-        ("unit", POINTER(lb_unit)),
-        ("base", POINTER(lb_schedule)),
-        ("max_found", c_size_t),
-        ("gemm", POINTER(lb_gemm_options)),
+        ("name", c_char_p),
+        ("arch", c_char * 16),
+        ("ptx", c_bool),
+        ("instructions", c_size_t),
+        ("lines", POINTER(lb_scan_line)),
+        ("line_count", c_size_t),
+    ]
+
+
+class lb_sass_op(Structure):
+    _fields_ = [
+        ("opcode", c_uint),
+        ("forms", c_uint),
+        ("name", c_char_p),
+        ("kind", c_int),
+        ("archs", c_char_p),
+        ("what", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+    ]
+
+
+class lb_shrink_options(Structure):
+    _fields_ = [
+        ("check", POINTER(lb_check_options)),
+        ("seconds", c_double),
+        ("runs", c_uint64),
         ("progress", c_void_p),
         ("progress_user", c_void_p),
     ]
 
 
-class lb_fit_row(Structure):
+class lb_shrunk(Structure):
     _fields_ = [
-        ("unit", lb_unit),
-        ("alike", c_size_t),
-        ("schedule", lb_schedule),
-        ("same", c_uint64),
-        ("compared", c_uint64),
+        ("check", lb_check_options),
+        ("record", POINTER(lb_record)),
+        ("failure", c_int),
+        ("from_m", c_size_t),
+        ("from_n", c_size_t),
+        ("from_k", c_size_t),
+        ("runs", c_uint64),
+        ("seconds", c_double),
+        ("out_of_budget", c_bool),
+        ("kept", c_char * 160),
+        ("observed", lb_mat),
+        ("memory", c_void_p * 8),
     ]
 
 
-class lb_fit(Structure):
+class lb_capsule_notes(Structure):
     _fields_ = [
-        ("verdict", c_int),
-        ("reason", c_char * 256),
-        ("found", POINTER(lb_fit_row)),
-        ("found_count", c_size_t),
-        ("found_total", c_size_t),
-        ("has_best", c_bool),
-        ("best", lb_fit_row),
-        ("tried", c_uint64),
-        ("elements", c_uint64),
+        ("contract", c_char_p),
+        ("command", c_char_p),
+        ("shrunk", c_char_p),
     ]
 
 
@@ -1562,6 +2080,31 @@ FUNCTIONS = {
     "lb_device_name": (c_char_p, [c_void_p]),
     "lb_device_detail": (c_char_p, [c_void_p]),
     "lb_device_close": (None, [c_void_p]),
+    "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_workspace_close": (None, [c_void_p]),
+    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_gemm_with": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
+    "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
+    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
+    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
+    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
+    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
+    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
+    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
+    "lb_fit_close": (None, [POINTER(lb_fit)]),
+    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
+    "lb_sum_order_row": (POINTER(lb_sum_order), [c_size_t]),
+    "lb_sum_order_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_order_sum": (c_int, [POINTER(lb_sum_order), c_void_p, c_void_p, c_size_t, c_void_p, c_size_t, c_void_p, POINTER(lb_error)]),
+    "lb_calibration_case_row": (POINTER(lb_calibration_case), [c_size_t]),
+    "lb_calibration_fault_name": (c_char_p, [c_size_t]),
+    "lb_calibration_fault_what": (c_char_p, [c_size_t]),
+    "lb_calibration_tail_name": (c_char_p, [c_int]),
+    "lb_calibrate": (c_int, [POINTER(lb_calibrate_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_calibration_close": (None, [POINTER(lb_calibration)]),
+    "lb_calibration_to_json": (c_int, [POINTER(lb_calibration), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_capture_open": (c_int, [POINTER(c_void_p), POINTER(lb_capture_options), POINTER(lb_error)]),
     "lb_capture_close": (None, [c_void_p]),
     "lb_capture_device": (c_char_p, [c_void_p]),
@@ -1619,15 +2162,11 @@ FUNCTIONS = {
     "lb_fragment_gather": (c_int, [POINTER(lb_fragment), c_void_p, c_int, POINTER(lb_mat), POINTER(lb_error)]),
     "lb_fragment_scatter": (c_int, [POINTER(lb_fragment), c_int, POINTER(lb_mat), c_void_p, POINTER(lb_error)]),
     "lb_warp_mma": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_warp_options), POINTER(lb_error)]),
-    "lb_workspace_open": (c_int, [POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_workspace_close": (None, [c_void_p]),
-    "lb_gemm": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
-    "lb_dot_batch": (c_int, [POINTER(lb_unit), c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, POINTER(lb_error)]),
-    "lb_kernel_row": (c_bool, [c_size_t, POINTER(lb_kernel_text)]),
     "lb_dtype_find": (POINTER(lb_dtype), [c_char_p]),
     "lb_dtype_of_codes": (POINTER(lb_dtype), [POINTER(lb_format)]),
     "lb_dtype_for": (POINTER(lb_dtype), [POINTER(lb_format), c_bool]),
     "lb_tensor_count": (c_size_t, [POINTER(lb_tensor)]),
+    "lb_tensor_values": (c_int, [POINTER(lb_tensor), c_size_t, c_size_t, c_void_p, POINTER(lb_error)]),
     "lb_file_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_file_parse": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_file_options), POINTER(lb_error)]),
     "lb_file_close": (None, [c_void_p]),
@@ -1650,6 +2189,90 @@ FUNCTIONS = {
     "lb_reader_unchanged": (c_int, [c_void_p, POINTER(lb_error)]),
     "lb_reader_close": (None, [c_void_p]),
     "lb_mat_write": (c_int, [c_char_p, c_char_p, POINTER(lb_mat), POINTER(lb_error)]),
+    "lb_net_kind": (c_char_p, [c_size_t]),
+    "lb_net_kind_summary": (c_char_p, [c_size_t]),
+    "lb_net_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_net_options), POINTER(lb_error)]),
+    "lb_net_close": (None, [c_void_p]),
+    "lb_net_describe": (lb_net_about, [c_void_p]),
+    "lb_net_node": (c_char_p, [c_void_p, c_size_t, POINTER(c_void_p)]),
+    "lb_arith_name": (c_char_p, [c_size_t]),
+    "lb_arith_summary": (c_char_p, [c_size_t]),
+    "lb_arith_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_arith_close": (None, [c_void_p]),
+    "lb_arith_text": (c_char_p, [c_void_p]),
+    "lb_net_run_open": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_net_run_close": (None, [c_void_p]),
+    "lb_net_run_step": (c_int, [c_void_p, POINTER(lb_net_input), c_void_p, POINTER(lb_error)]),
+    "lb_net_run_reset": (None, [c_void_p]),
+    "lb_net_run_value": (c_void_p, [c_void_p, c_size_t, POINTER(c_void_p), c_void_p, c_void_p]),
+    "lb_net_run_tap": (None, [c_void_p, c_void_p, c_void_p]),
+    "lb_net_compare": (c_int, [c_void_p, c_void_p, c_void_p, POINTER(lb_net_input), c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_net_compare_models": (c_int, [c_void_p, c_void_p, c_void_p, c_void_p, POINTER(lb_net_input), c_void_p, c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_net_report_close": (None, [POINTER(lb_net_report)]),
+    "lb_net_chunks": (c_int, [c_void_p, c_void_p, POINTER(lb_net_input), c_size_t, POINTER(lb_net_parting), POINTER(lb_error)]),
+    "lb_sample_token": (c_int, [POINTER(lb_sampler), c_void_p, c_size_t, c_uint64, c_void_p, POINTER(lb_error)]),
+    "lb_word_name": (c_char_p, [c_int]),
+    "lb_word_bits": (c_int, [c_int]),
+    "lb_word_parts": (c_int, [c_int]),
+    "lb_word_format": (POINTER(lb_format), [c_int]),
+    "lb_scalar_class_name": (c_char_p, [c_int]),
+    "lb_scalar_class_text": (c_char_p, [c_int]),
+    "lb_scalar_row": (POINTER(lb_scalar_op), [c_size_t]),
+    "lb_scalar_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_scalar_eval": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_warp": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_rows": (c_int, [POINTER(lb_scalar_op), c_size_t, c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_grade_name": (c_char_p, [c_int]),
+    "lb_scalar_grade": (c_int, [POINTER(lb_scalar_op), c_void_p, c_int, c_uint64, c_uint64]),
+    "lb_scalar_text": (None, [c_int, c_uint64, c_void_p, c_size_t]),
+    "lb_scalar_input": (c_uint64, [c_int, c_int, c_uint64, c_uint64]),
+    "lb_operations_replay": (c_int, [POINTER(lb_operations_options), POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_operations_record": (c_int, [POINTER(lb_operations_options), POINTER(lb_operations_result), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_operations_is_recording": (c_int, [c_char_p, c_void_p, POINTER(lb_error)]),
+    "lb_operations_request": (c_int, [c_char_p, c_char_p, c_uint64, POINTER(lb_error)]),
+    "lb_capture_operations": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(lb_capture_result), c_void_p, POINTER(lb_error)]),
+    "lb_operation_ptx": (c_int, [POINTER(lb_scalar_op), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
+    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
+    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
+    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
+    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_grade_files": (c_int, [POINTER(lb_grade_files_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
+    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
+    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
+    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_parity_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_parity_close": (None, [c_void_p]),
+    "lb_parity_case_count": (c_size_t, [c_void_p]),
+    "lb_parity_case_text": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_device_count": (c_size_t, [c_void_p]),
+    "lb_parity_device": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_device_name": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_left_out": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_next": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_parity_done": (c_size_t, [c_void_p]),
+    "lb_parity_row_at": (POINTER(lb_parity_row), [c_void_p, c_size_t]),
+    "lb_parity_distance": (c_double, [c_void_p, c_size_t, c_size_t]),
+    "lb_parity_odd": (c_size_t, [c_void_p, c_size_t, c_void_p]),
+    "lb_parity_known": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_stale": (c_char_p, [c_void_p, c_size_t]),
+    "lb_parity_exit": (c_int, [c_void_p]),
+    "lb_axis_name": (c_char_p, [c_size_t]),
+    "lb_axis_summary": (c_char_p, [c_size_t]),
+    "lb_invariance_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_invariance_next": (c_int, [c_void_p, POINTER(lb_invariance), c_void_p, POINTER(lb_error)]),
+    "lb_invariance_close": (None, [c_void_p]),
+    "lb_sweep_open": (c_int, [POINTER(c_void_p), POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_sweep_next": (c_int, [c_void_p, POINTER(lb_sweep_row), c_void_p, POINTER(lb_error)]),
+    "lb_sweep_close": (None, [c_void_p]),
+    "lb_deviations_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_parity_options), POINTER(lb_error)]),
+    "lb_deviations_next": (c_int, [c_void_p, POINTER(lb_deviation), c_void_p, POINTER(lb_error)]),
+    "lb_deviations_close": (None, [c_void_p]),
+    "lb_parity_not_covered": (c_bool, [c_size_t, POINTER(lb_not_covered)]),
     "lb_fault_row": (POINTER(lb_fault), [c_size_t]),
     "lb_fault_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_power": (c_int, [POINTER(lb_power_input), POINTER(lb_record), POINTER(lb_error)]),
@@ -1670,28 +2293,23 @@ FUNCTIONS = {
     "lb_report_junit": (c_int, [POINTER(c_void_p), c_size_t, POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation": (c_int, [POINTER(lb_explanation), POINTER(lb_explain_steps), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_report_explanation_json": (c_int, [POINTER(lb_explanation), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
-    "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
-    "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),
-    "lb_sample_indices": (c_int, [c_size_t, c_size_t, c_uint64, c_uint32, POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
-    "lb_grade_block": (c_int, [POINTER(lb_block_options), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_grade_files": (c_int, [POINTER(lb_grade_files_options), POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_unit_read": (c_int, [c_char_p, POINTER(lb_unit), POINTER(lb_error)]),
-    "lb_replay": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_gen_line": (c_int, [c_char_p, c_uint64, c_uint64, c_void_p, c_size_t, POINTER(lb_error)]),
-    "lb_judge_open": (c_int, [POINTER(c_void_p), c_char_p, c_uint64, c_uint64, POINTER(lb_error)]),
-    "lb_judge_line": (c_int, [c_void_p, c_char_p, c_size_t, POINTER(lb_error)]),
-    "lb_judge_close": (c_int, [c_void_p, POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_schedule_can": (c_bool, [POINTER(lb_unit)]),
-    "lb_gemm_scheduled": (c_int, [POINTER(lb_unit), POINTER(lb_schedule), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_gemm_options), POINTER(lb_error)]),
-    "lb_schedule_parse": (c_int, [c_char_p, POINTER(lb_schedule), POINTER(lb_error)]),
-    "lb_schedule_text": (None, [POINTER(lb_schedule), c_void_p, c_size_t]),
-    "lb_schedule_equal": (c_bool, [POINTER(lb_schedule), POINTER(lb_schedule)]),
-    "lb_schedule_row": (POINTER(lb_schedule_named), [c_size_t]),
-    "lb_fit_schedule": (c_int, [POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_fit_options), POINTER(lb_fit), POINTER(lb_error)]),
-    "lb_fit_close": (None, [POINTER(lb_fit)]),
-    "lb_units_alike": (c_bool, [POINTER(lb_unit), POINTER(lb_unit)]),
+    "lb_scan_kind_name": (c_char_p, [c_int]),
+    "lb_scan_file": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_scan_bytes": (c_int, [POINTER(c_void_p), c_void_p, c_size_t, c_char_p, POINTER(lb_error)]),
+    "lb_scan_kernel_at": (POINTER(lb_scan_kernel), [c_void_p, c_size_t]),
+    "lb_scan_close": (None, [c_void_p]),
+    "lb_sass_op_at": (c_bool, [c_size_t, POINTER(lb_sass_op)]),
+    "lb_failure_name": (c_char_p, [c_int]),
+    "lb_failure_of": (c_int, [POINTER(lb_record)]),
+    "lb_shrink": (c_int, [POINTER(lb_shrink_options), POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_shrunk_close": (None, [POINTER(lb_shrunk)]),
+    "lb_shrunk_to_json": (c_int, [POINTER(lb_shrunk), c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_capsule_write": (c_int, [c_char_p, POINTER(lb_check_options), POINTER(lb_record), POINTER(lb_mat), POINTER(lb_capsule_notes), POINTER(lb_error)]),
+    "lb_capsule_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_capsule_close": (None, [c_void_p]),
+    "lb_capsule_check": (POINTER(lb_check_options), [c_void_p]),
+    "lb_capsule_text": (c_char_p, [c_void_p, c_char_p]),
+    "lb_capsule_judge": (c_int, [c_void_p, POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
 }
 
 

@@ -134,6 +134,19 @@ def _result_format(array: Any, said: Format | None, fallback: Format | None, nam
 
 
 @dataclass
+class Prepared:
+    """A check that is ready to run, and what it points into."""
+    options: lb_check_options
+    allowed: Any  # names that the options point to
+    a: Operand
+    b: Operand
+    c: Operand | None
+    actual: Operand | None
+    unit: Unit | None
+    contract: Contract | None
+
+
+@dataclass
 class Judged:
     """A record that is still the library's, and what it was made of."""
     record: Any
@@ -145,11 +158,11 @@ class Judged:
     contract: Contract | None
 
 
-def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contract: ContractName | str | Contract | None, on: str | None,
-          in_: FormatName | Format | None, in_b: FormatName | Format | None, acc: FormatName | Format | None,
-          out: FormatName | Format | None, transpose_b: bool, nan: str, reference: str, sample: int, seed: int, timeout: float,
-          max_outliers: int, power: bool = False, allow_blind: Iterable[str] = ()) -> Judged:
-    """check, up to the record. The formats are chosen as `lastbit check` chooses them."""
+def prepare(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contract: ContractName | str | Contract | None, on: str | None,
+            in_: FormatName | Format | None, in_b: FormatName | Format | None, acc: FormatName | Format | None,
+            out: FormatName | Format | None, transpose_b: bool, nan: str, reference: str, sample: int, seed: int, timeout: float,
+            max_outliers: int, power: bool = False, allow_blind: Iterable[str] = ()) -> Prepared:
+    """check, up to the call. The formats are chosen as `lastbit check` chooses them."""
     if (actual is None) == (on is None):
         raise error(lb_status.E_ARG, "give actual=, the output to judge, or on=, the device to run; one of the two", "check")
     if unit is None and contract is None:
@@ -174,11 +187,15 @@ def judge(a: Any, b: Any, actual: Any, c: Any, *, unit: str | Unit | None, contr
         nan_by_class=_choice(nan, ("bits", "class"), "nan") == 1,
         reference=member(lb_reference_mode, reference, "way to compute a reference"),
         sample=sample, seed=seed, timeout_seconds=timeout, max_outliers=max_outliers, power=power)
-    allowed = _allowed(options, allow_blind)  # kept until the call returns
+    return Prepared(options, _allowed(options, allow_blind), left, right, add, judged, row, rule)
+
+
+def judge(a: Any, b: Any, actual: Any, c: Any, **choices: Any) -> Judged:
+    """check, up to the record."""
+    p = prepare(a, b, actual, c, **choices)
     record = POINTER(lb_record)()
-    call("lb_check", byref(options), ctypes.cast(byref(record), POINTER(ctypes.c_void_p)))
-    del allowed
-    return Judged(record, left, right, add, judged, row, rule)
+    call("lb_check", byref(p.options), ctypes.cast(byref(record), POINTER(ctypes.c_void_p)))
+    return Judged(record, p.a, p.b, p.c, p.actual, p.unit, p.contract)
 
 
 def check(a: Any, b: Any, actual: Any = None, c: Any = None, *, unit: str | Unit | None = None,

@@ -63,7 +63,7 @@ class Unit:
         options = lb_gemm_options(threads=threads)
         extras = self._extras(scale_a, scale_b, metadata)
         if extras:
-            return self._run(a, b, c, out, lambda a, b, c, d: call("lb_unit_gemm_with", byref(self._row), a, b, c, byref(extras[0]), d))
+            return self._run(a, b, c, out, lambda a, b, c, d: call("lb_gemm_with", byref(self._row), a, b, c, byref(extras[0]), d, byref(options)))
         return self._run(a, b, c, out, lambda a, b, c, d: call("lb_gemm", byref(self._row), a, b, c, d, byref(options)))
 
     def mma(self, a: Any, b: Any, c: Any = None, out: Any = None, *, scale_a: Any = None, scale_b: Any = None,

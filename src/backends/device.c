@@ -32,8 +32,8 @@ lb_status lb_device_open(lb_device **out, const char *on, lb_error *err) {
         if (!b->open) continue;
         names[count++] = b->name;
         if (strlen(b->name) != length || memcmp(b->name, on, length) != 0) continue;
-        if (!colon || !colon[1]) return lb_fail(err, LB_E_NAME, on, "say which: %s", b->summary);
-        const lb_status s = b->open(out, colon + 1, err);
+        if (!b->alone && (!colon || !colon[1])) return lb_fail(err, LB_E_NAME, on, "say which: %s", b->summary);
+        const lb_status s = b->open(out, colon ? colon + 1 : "", err);
         if (s == LB_OK) {
             (*out)->backend = b;
             snprintf((*out)->name, sizeof(*out)->name, "%s", on);

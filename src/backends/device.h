@@ -9,6 +9,7 @@
 
 typedef struct lb_backend {
     const char *name, *summary;
+    bool alone;                                                           /* NAME opens it too, as NAME: with nothing behind */
     lb_status (*open)(lb_device **out, const char *which, lb_error *err); /* NULL: not opened by name */
     bool (*can)(const lb_device *d, const lb_case *x, const char **why_not);
     lb_status (*run)(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err); /* y filled whole */
@@ -25,7 +26,8 @@ struct lb_device {
     bool inputs_changed;   /* the last run wrote to a, b or c */
 };
 
-extern const lb_backend lb_backend_model, lb_backend_kernel, lb_backend_command;
+extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command,
+    lb_backend_vulkan;
 
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);
@@ -33,46 +35,55 @@ void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_ch
 /** Open a program behind the seam (backends/command). */
 lb_status lb_command_open(lb_device **out, char *const *argv, lb_error *err);
 
+/** Run a program of lb_command_open once, its last argument `folder`. errors LB_E_DEVICE, LB_E_TIMEOUT, LB_E_NAME */
+lb_status lb_command_in_folder(lb_device *d, char *folder, double timeout_seconds, lb_error *err);
+void lb_command_remove_folder(const char *folder);
+
 /** A matrix copied row-major without gaps; *bytes of it. free() */
 lb_status lb_pack_mat(const lb_mat *m, void **out, size_t *bytes, lb_error *err);
 
 /* ---- devices that compile text ------------------------------------------------------------------------------------------ */
 
-typedef enum lb_arg_kind {
-    LB_ARG_A,
-    LB_ARG_B,
-    LB_ARG_C,
-    LB_ARG_D,
-    LB_ARG_INT,
-    LB_ARG_UINT,
-    LB_ARG_LONG,
-    LB_ARG_ULONG,
-    LB_ARG_FLOAT,
-    LB_ARG_LOCAL
-} lb_arg_kind;
+typedef enum lb_arg_kind { LB_ARG_BUFFER, LB_ARG_INT, LB_ARG_UINT, LB_ARG_LONG, LB_ARG_ULONG, LB_ARG_FLOAT, LB_ARG_LOCAL } lb_arg_kind;
 
 typedef struct lb_kernel_arg {
     lb_arg_kind kind;
-    int64_t integer; /* INT … ULONG: the value; LOCAL: bytes */
+    int64_t integer; /* BUFFER: which of the job's; INT … ULONG: the value; LOCAL: bytes */
     float real;      /* FLOAT */
 } lb_kernel_arg;
 
-enum { LB_MAX_ARGS = 32 };
+enum { LB_MAX_ARGS = 32, LB_MAX_BUFFERS = LB_OP_INPUTS + LB_OP_OUTPUTS };
+
+/* A dense buffer of a job. The device sees a copy between guard zones; an output starts as data holds it (poison) and comes back there. */
+typedef struct lb_job_buffer {
+    const char *name;
+    void *data;
+    size_t bytes;
+    bool output;
+} lb_job_buffer;
 
 /** One launch of a kernel's source, everything worked out. */
 typedef struct lb_source_job {
-    const char *path, *source, *entry, *options, *device; /* device: index or part of a name; "" for the first */
+    const char *path, *source, *entry, *options;
     lb_kernel_arg args[LB_MAX_ARGS];
     size_t arg_count;
-    size_t global[3], local[3]; /* local[0] 0: the driver's choice */
+    lb_job_buffer buffers[LB_MAX_BUFFERS];
+    size_t buffer_count;
+    size_t global[3], local[3]; /* local[0] 0: the driver's choice; a global 0: nothing is launched */
     unsigned dims;
-    const lb_case *x;
-    void *y;          /* [m][n] */
-    lb_device *marks; /* takes guard_damage, inputs_changed, detail */
+    double timeout_seconds; /* 0: none; where the language can end a launch */
+    lb_device *marks;       /* takes guard_damage, inputs_changed */
 } lb_source_job;
 
-typedef lb_status lb_run_source(const lb_source_job *job, lb_error *err);
+/** A language: what compiles and runs text. A session keeps its device and compiled programs until it is closed.
+ *  open: device is an index or a part of its name, "" for the first; place is for errors; detail[256] gets the device and its driver. */
+typedef struct lb_source_language {
+    const char *name, *suffix;
+    lb_status (*open)(void **session, const char *place, const char *device, char *detail, lb_error *err);
+    lb_status (*run)(void *session, const lb_source_job *job, lb_error *err);
+    void (*close)(void *session); /* NULL is fine */
+} lb_source_language;
 
-lb_run_source lb_opencl_run_source;
+extern const lb_source_language lb_opencl_language, lb_glsl_language, lb_hlsl_language;
 
 #endif

@@ -12,17 +12,22 @@
 #include <unistd.h>
 
 static const lb_dtype dtypes[] = {
-#define LB_DTYPE(name, safetensors, npy, bytes, format) {name, safetensors, npy, bytes, format},
+#define LB_DTYPE(name, safetensors, npy, bytes, format) {name, safetensors, npy, bytes, format, 1},
+#define LB_QUANT(name, bytes, block)                    {name, "", "", bytes, -1, block},
 #include "io/dtypes.def"
 #undef LB_DTYPE
+#undef LB_QUANT
 };
 
 enum { DTYPE_COUNT = sizeof dtypes / sizeof dtypes[0] };
 
+/* Those that a raw file can be told to hold: no blocks. */
 static const char dtype_names[] =
 #define LB_DTYPE(name, safetensors, npy, bytes, format) " " name
+#define LB_QUANT(name, bytes, block)
 #include "io/dtypes.def"
 #undef LB_DTYPE
+#undef LB_QUANT
     ;
 
 const lb_dtype *lb_dtype_find(const char *name) {
@@ -127,7 +132,7 @@ static lb_status parse_raw(lb_file *f, const lb_file_options *o, lb_error *err) 
     const lb_dtype *type = lb_dtype_find(o->raw_dtype);
     size_t want, shape[LB_MAX_RANK] = {0};
     int rank = o->raw_rank;
-    if (!type) return lb_fail(err, LB_E_ARG, o->raw_dtype, "no such storage type; there are%s", dtype_names);
+    if (!type || type->block > 1) return lb_fail(err, LB_E_ARG, o->raw_dtype, "no such storage type; there are%s", dtype_names);
     if (rank < 0 || rank > LB_MAX_RANK) return lb_fail(err, LB_E_ARG, f->path, "rank %d; at most %d", rank, LB_MAX_RANK);
     if (rank == 0) {
         rank = 1;
@@ -152,6 +157,8 @@ lb_status lb_parse_opened(lb_file *f, const lb_file_options *o, lb_error *err) {
         s = parse_raw(f, o, err);
     else if (f->size >= sizeof npy_magic && memcmp(f->bytes, npy_magic, sizeof npy_magic) == 0)
         s = lb_parse_npy(f, err);
+    else if (f->size >= 4 && memcmp(f->bytes, "GGUF", 4) == 0)
+        s = lb_parse_gguf(f, err);
     else
         s = lb_parse_safetensors(f, err);
     free(f->bytes); /* the elements have been copied to where they are aligned */

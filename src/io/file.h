@@ -37,6 +37,7 @@ bool lb_shape_bytes(const size_t *shape, int rank, size_t element_bytes, size_t 
 /* Fill f from f->bytes; each leaves what it took in f, also when it fails. */
 lb_status lb_parse_safetensors(lb_file *f, lb_error *err);
 lb_status lb_parse_npy(lb_file *f, lb_error *err);
+lb_status lb_parse_gguf(lb_file *f, lb_error *err);
 
 /* What a file begins with, into f->bytes: all that its kind's parser looks at. *most is how much of it there may be. */
 lb_status lb_parse_opened(lb_file *f, const lb_file_options *options, lb_error *err);

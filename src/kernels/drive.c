@@ -13,11 +13,11 @@
 #endif
 
 enum {
-    ON_STACK = 48 << 10,        /* calls that need no more take it from the stack */
-    ROWS = 1024,                /* most rows of a unit of work: c of a panel stays in the second cache */
-    THREADS = 64,               /* their scratch stays within 64 MiB */
-    ONE_THREAD = 1 << 19,       /* products of a call that is not worth a second thread */
-    PACKED = 3 * sizeof(float), /* most bytes of a packed element of A */
+    ON_STACK = 48 << 10,  /* calls that need no more take it from the stack */
+    ROWS = 1024,          /* most rows of a unit of work: c of a panel stays in the second cache */
+    THREADS = 64,         /* their scratch stays within 64 MiB */
+    ONE_THREAD = 1 << 19, /* products of a call that is not worth a second thread */
+    PACKED = 16,          /* most bytes of a packed element of A */
 };
 
 /* ---- memory: one block, carved -------------------------------------------------------------------------------- */
@@ -36,21 +36,28 @@ static void *carve(arena *m, size_t bytes) {
 static void carve_shared(arena *m, lb_job *job) {
     const size_t rows = job->d.rows;
     job->rows = carve(m, rows * sizeof *job->rows);
-    job->packed = carve(m, rows * job->k_padded * sizeof *job->packed);
-    job->packed_exp = carve(m, rows * job->k_padded * sizeof *job->packed_exp);
-    job->packed_neg = carve(m, job->by_sign ? rows * job->k_padded * sizeof *job->packed_neg : 0);
+    const size_t count = rows * job->k_padded;
+    if (job->wide_only)
+        job->wide_packed = carve(m, count * sizeof *job->wide_packed);
+    else
+        job->packed = carve(m, count * sizeof *job->packed);
+    job->packed_exp = carve(m, count * sizeof *job->packed_exp);
+    job->packed_neg = carve(m, job->by_sign || job->wide_only ? count * sizeof *job->packed_neg : 0);
 }
 
 static lb_scratch carve_scratch(arena *m, const lb_job *job) {
     const size_t length = job->k_padded < (size_t)job->chunk ? job->k_padded : (size_t)job->chunk;
     const size_t rows = job->block_rows, panel = length * LB_NR;
+    const size_t part = (size_t)lb_wide_part(job->p->k), wide = (part < length ? part : length) * LB_NR;
     return (lb_scratch){.codes = carve(m, (size_t)LB_NR * length * sizeof(uint32_t)),
                         .b = carve(m, panel * sizeof(float) * (job->by_sign ? 2 : 1)),
                         .b_exp = carve(m, panel),
-                        .wide_b = carve(m, panel * sizeof(double)),
-                        .wide_b_exp = carve(m, panel * sizeof(int16_t)),
+                        .wide_b = carve(m, wide * 2 * sizeof(double)),
+                        .wide_b_exp = carve(m, wide * sizeof(int16_t)),
                         .wide_a = carve(m, length * sizeof(double)),
                         .wide_a_exp = carve(m, length * sizeof(uint32_t)),
+                        .wide_a_neg = carve(m, length * sizeof(uint32_t)),
+                        .b_scales = carve(m, job->scaled ? wide * sizeof(int16_t) : 0),
                         .c = carve(m, rows * LB_NR * sizeof(float)),
                         .c_flags = carve(m, rows * LB_NR),
                         .x = carve(m, rows * sizeof(int))};
@@ -140,6 +147,10 @@ static int chunk_of(int k, bool by_sign) {
     return most - most % k;
 }
 
+int lb_wide_part(int k) {
+    return k <= 32 ? 32 - 32 % k : k;
+}
+
 static void orient(lb_job *job, lb_plan *p, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *turned_c, const lb_mat *d) {
     const double m = (double)d->rows, n = (double)d->cols;
     job->swapped = n * padded(d->rows) < m * padded(d->cols);
@@ -154,12 +165,25 @@ static void orient(lb_job *job, lb_plan *p, const lb_mat *a, const lb_mat *b, co
     }
 }
 
-lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d,
-                   const lb_gemm_options *options, lb_error *err) {
-    const lb_status checked = lb_check_operands(u, a, b, c, d, err);
+/* Scales as the job reads them: of A and of B alike a column a line. */
+static void orient_scales(lb_job *job, const lb_unit_operands *with) {
+    job->with = *with;
+    job->scaled = job->p->u->scale_block != 0;
+    if (!job->scaled) return;
+    const lb_mat of_a = lb_mat_transposed(*with->scale_a);
+    job->scale_a = job->swapped ? *with->scale_b : of_a;
+    job->scale_b = job->swapped ? of_a : *with->scale_b;
+}
+
+lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_product *x, const lb_gemm_options *options, lb_error *err) {
+    const lb_unit *u = x->u;
+    const lb_mat *a = x->a, *b = x->b, *c = x->c;
+    lb_mat *d = x->d;
+    lb_status checked = lb_check_operands(u, a, b, c, d, err);
+    if (checked == LB_OK) checked = lb_check_with(u, a, b, &x->with, err);
     if (checked != LB_OK) return checked;
     if (d->rows == 0 || d->cols == 0) return LB_OK;
-    if (a->cols == 0) return lb_unit_gemm(u, a, b, c, d, err);
+    if (a->cols == 0) return lb_unit_gemm_with(u, a, b, c, &x->with, d, err);
     lb_plan p;
     lb_mat turned_c;
     lb_plan_of(u, &p);
@@ -169,6 +193,7 @@ lb_status lb_drive(const lb_tiles *tiles, bool wide_only, const lb_unit *u, cons
     job.chunk = chunk_of(u->k, job.by_sign);
     job.k_padded = ceil_div(a->cols, u->k) * u->k;
     orient(&job, &p, a, b, c, &turned_c, d);
+    orient_scales(&job, &x->with);
     if (job.k_padded > SIZE_MAX / 2 / PACKED / job.d.rows) return lb_fail(err, LB_E_MEMORY, u->name, "operands too large");
     const int threads = threads_of(&job, options->threads);
     job.block_rows = block_rows_of(&job, threads);

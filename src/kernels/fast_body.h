@@ -153,7 +153,7 @@ static void run_strip(const lb_strip *s, lb_finish finish) {
     case LB_FINISH_F16: strip_of(s, LB_FINISH_F16, false); break;
     case LB_FINISH_HALVES_RZ: strip_of(s, LB_FINISH_HALVES_RZ, false); break;
     case LB_FINISH_HALVES_F16: strip_of(s, LB_FINISH_HALVES_F16, false); break;
-    case LB_FINISH_COUNT: break;
+    default: break;
     }
 }
 
@@ -164,6 +164,6 @@ static void run_pairs(const lb_strip *s, lb_finish finish) {
     case LB_FINISH_F16: strip_of(s, LB_FINISH_F16, true); break;
     case LB_FINISH_HALVES_RZ: strip_of(s, LB_FINISH_HALVES_RZ, true); break;
     case LB_FINISH_HALVES_F16: strip_of(s, LB_FINISH_HALVES_F16, true); break;
-    case LB_FINISH_COUNT: break;
+    default: break;
     }
 }

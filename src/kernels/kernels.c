@@ -2,9 +2,10 @@
 /* The kernel table and the choice among its rows. */
 #include "kernels/kernels.h"
 
+#include "kernels/chains.h"
 #include "kernels/dots.h"
-#include "kernels/drive.h"
 #include "kernels/paranoid.h"
+#include "kernels/sparse_drive.h"
 
 #include <string.h>
 
@@ -13,11 +14,7 @@ static bool any_unit(const lb_unit *u) {
     return true;
 }
 
-static bool can_wide(const lb_unit *u) {
-    return lb_plan_can(u) && u->path == LB_PATH_TRUNCATED;
-}
-
-static bool any_cpu(void) {
+static bool has_portable(void) {
     return true;
 }
 
@@ -32,21 +29,50 @@ static bool has_avx2(void) {
 }
 #endif
 
+static lb_status on_tiles(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    return lb_drive(k->tiles, k->wide, x, o, err);
+}
+
+static lb_status on_chains(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    return lb_chain_drive(k->chains, x, o, err);
+}
+
+static lb_status on_dense(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    (void)k;
+    return lb_sparse_drive(x, o, err);
+}
+
+static lb_status on_engine(const lb_kernel *k, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
+    (void)k;
+    (void)o;
+    return lb_unit_gemm_with(x->u, x->a, x->b, x->c, &x->with, x->d, err);
+}
+
+#define F32(isa, note)                                                                                                                     \
+    { "f32_" #isa, note "; rows beyond its exponents as f64_" #isa, has_##isa, lb_plan_can, on_tiles, &lb_tiles_##isa, false, NULL }
+#define F64(isa, note)                                                                                                                     \
+    { "f64_" #isa, note ": every finite operand", has_##isa, lb_plan_can_wide, on_tiles, &lb_tiles_##isa, true, NULL }
+#define CHAIN(isa, note)                                                                                                                   \
+    { "chain_" #isa, note ": what is no truncated block of floats", has_##isa, lb_chain_can, on_chains, NULL, false, &lb_chain_tiles_##isa }
+
 static const lb_kernel kernels[] = {
 #if defined(__x86_64__)
-    {"f32_avx512", "16 lanes of AVX-512; rows beyond its exponents as f64_avx512", has_avx512, lb_plan_can, &lb_tiles_avx512, false},
-    {"f32_avx2", "8 lanes of AVX2; rows beyond its exponents as f64_avx2", has_avx2, lb_plan_can, &lb_tiles_avx2, false},
-    {"f64_avx512", "8 lanes of AVX-512: every finite operand", has_avx512, can_wide, &lb_tiles_avx512, true},
-    {"f32_portable", "C that compilers vectorise; rows beyond its exponents as f64_portable", any_cpu, lb_plan_can, &lb_tiles_portable,
-     false},
-    {"f64_avx2", "4 lanes of AVX2: every finite operand", has_avx2, can_wide, &lb_tiles_avx2, true},
-    {"f64_portable", "C that compilers vectorise: every finite operand", any_cpu, can_wide, &lb_tiles_portable, true},
-#else
-    {"f32_portable", "C that compilers vectorise; rows beyond its exponents as f64_portable", any_cpu, lb_plan_can, &lb_tiles_portable,
-     false},
-    {"f64_portable", "C that compilers vectorise: every finite operand", any_cpu, can_wide, &lb_tiles_portable, true},
+    F32(avx512, "16 lanes of AVX-512"),
+    F32(avx2, "8 lanes of AVX2"),
+    F64(avx512, "8 lanes of AVX-512"),
 #endif
-    {"engine", "the integer engine: every unit, every machine", any_cpu, any_unit, NULL, false},
+    F32(portable, "C that compilers vectorise"),
+#if defined(__x86_64__)
+    F64(avx2, "4 lanes of AVX2"),
+#endif
+    F64(portable, "C that compilers vectorise"),
+#if defined(__x86_64__)
+    CHAIN(avx512, "AVX-512"),
+    CHAIN(avx2, "AVX2"),
+#endif
+    CHAIN(portable, "C that compilers vectorise"),
+    {"sparse", "a compressed A spread out, on the fastest of the others", has_portable, lb_sparse_can, on_dense, NULL, false, NULL},
+    {"engine", "the integer engine: every unit, every machine", has_portable, any_unit, on_engine, NULL, false, NULL},
 };
 enum { KERNELS = sizeof kernels / sizeof kernels[0] };
 
@@ -56,14 +82,11 @@ bool lb_kernel_row(size_t i, lb_kernel_text *out) {
     return true;
 }
 
-static lb_status run(const lb_kernel *kernel, const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d,
-                     const lb_gemm_options *o, lb_error *err) {
-    if (!kernel->tiles) return lb_unit_gemm(u, a, b, c, d, err);
+static lb_status run(const lb_kernel *kernel, const lb_product *x, const lb_gemm_options *o, lb_error *err) {
 #if LB_PARANOID
-    return lb_drive_checked(kernel->name, kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
-#else
-    return lb_drive(kernel->tiles, kernel->wide, u, a, b, c, d, o, err);
+    if (kernel->run != on_engine) return lb_run_checked(kernel, x, o, err);
 #endif
+    return kernel->run(kernel, x, o, err);
 }
 
 lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const void *c, void *d, size_t count, lb_error *err) {
@@ -71,7 +94,8 @@ lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const voi
     const lb_mat cm = lb_mat_of(lb_format_row(u->c), c, 1, 1);
     lb_mat dm = lb_mat_of(lb_format_row(u->d), d, 1, 1);
     for (size_t i = 0; i < KERNELS; i++)
-        if (kernels[i].tiles && kernels[i].usable() && kernels[i].can(u)) return lb_dots(kernels[i].tiles, u, a, b, c, d, count, err);
+        if (kernels[i].tiles && !kernels[i].wide && kernels[i].usable() && kernels[i].can(u))
+            return lb_dots(kernels[i].tiles, u, a, b, c, d, count, err);
     lb_status s = LB_OK;
     for (size_t i = 0; s == LB_OK && i < count; i++) { /* each in its place */
         lb_mat ai = am, bi = bm, ci = cm, di = dm;
@@ -84,13 +108,14 @@ lb_status lb_dot_batch(const lb_unit *u, const void *a, const void *b, const voi
     return s;
 }
 
-lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
-                  lb_error *err) {
+lb_status lb_gemm_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
+                       const lb_gemm_options *options, lb_error *err) {
     const lb_gemm_options o = options ? *options : (lb_gemm_options){0};
+    const lb_product x = {u, a, b, c, d, with ? *with : (lb_unit_operands){0}};
     for (size_t i = 0; i < KERNELS; i++) {
         const lb_kernel *kernel = &kernels[i];
         if (o.kernel && strcmp(o.kernel, kernel->name) != 0) continue;
-        if (kernel->usable() && kernel->can(u)) return run(kernel, u, a, b, c, d, &o, err);
+        if (kernel->usable() && kernel->can(u)) return run(kernel, &x, &o, err);
         if (o.kernel) return lb_fail(err, LB_E_UNAVAILABLE, u->name, "kernel %s cannot run this unit on this CPU", o.kernel);
     }
     const char *names[KERNELS];
@@ -98,4 +123,9 @@ lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_m
     const char *nearest = lb_nearest_name(o.kernel, names, KERNELS);
     return lb_fail(err, LB_E_NAME, o.kernel, "no such kernel%s%s%s", nearest ? "; did you mean " : "", nearest ? nearest : "",
                    nearest ? "?" : "");
+}
+
+lb_status lb_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, lb_mat *d, const lb_gemm_options *options,
+                  lb_error *err) {
+    return lb_gemm_with(u, a, b, c, NULL, d, options, err);
 }

@@ -37,7 +37,7 @@ static void permute(const lb_plan *p, const uint32_t *natural, int length, uint3
 }
 
 void lb_codes_row(const lb_plan *p, const lb_codes *f, const lb_mat *m, size_t row, size_t k0, int length, uint32_t *out) {
-    const bool ordered = p->finish < LB_FINISH_HALVES_RZ;
+    const bool ordered = p->finish < LB_FINISH_HALVES_RZ || p->finish == LB_FINISH_LATE;
     uint32_t natural[LB_KC], *line = ordered ? out : natural;
     const int count = present(m->cols, k0, length);
     if (count) lb_codes_line(lb_mat_at(m, row, k0), f->bytes, m->col_stride, count, line);

@@ -132,23 +132,49 @@ static void pack_b(const lb_codes *f, const uint32_t *codes, int length, int lo,
     }
 }
 
-static void pack_wide_a(const lb_codes *f, const uint32_t *codes, int length, double *a, uint32_t *a_exp) {
-    const reader r = reader_of(f, LB_X_WIDE / 2);
-    for (int t = 0; t < length; t++) {
-        const element e = read_element(&r, codes[t]);
-        a[t] = read_double(&r, codes[t]);
-        a_exp[t] = exponent_word(e, -r.bias) * 0x10001u;
-    }
+INLINE double d_magnitude(double x) {
+    return x < 0 ? -x : x;
 }
 
-static void pack_wide_b(const lb_codes *f, const uint32_t *codes, int length, double *b, int16_t *b_exp) {
-    const reader r = reader_of(f, LB_X_WIDE / 2);
-    for (int t = 0; t < length; t++, codes += LB_NR, b += LB_NR, b_exp += LB_NR) {
+/* Exact: |s| <= 127. */
+INLINE double scaled_by(double x, int s) {
+    return x * power_of_two64(s);
+}
+
+static void pack_wide_a(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *restrict a,
+                        uint32_t *restrict a_exp, uint32_t *restrict a_neg, uint32_t *special) {
+    const reader r = reader_of(f, WIDE_X / 2);
+    int16_t scale[LB_KC] = {0};
+    uint32_t any = 0;
+    if (scales) memcpy(scale, scales, (size_t)length * sizeof *scale);
+    for (int t = 0; t < length; t++) {
+        const element e = read_element(&r, codes[t]);
+        a_exp[t] = exponent_word(e, scale[t] - r.bias) * 0x10001u;
+        any |= e.special;
+    }
+    for (int t = 0; t < length; t++) {
+        const double x = scaled_by(read_double(&r, codes[t]), scale[t]);
+        a[t] = WIDE_BY_SIGN ? d_magnitude(x) : x;
+        if (WIDE_BY_SIGN) a_neg[t] = x < 0 ? LB_NR : 0;
+    }
+    *special |= any;
+}
+
+static void pack_wide_b(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *b, int16_t *b_exp,
+                        uint32_t *special) {
+    const reader r = reader_of(f, WIDE_X / 2);
+    for (int t = 0; t < length; t++, codes += LB_NR, b += WIDE_BY_SIGN ? 2 * LB_NR : LB_NR, b_exp += LB_NR) {
         uint32_t words[LB_NR];
+        int16_t none[LB_NR];
+        const int16_t *scale = scales ? scales + (ptrdiff_t)t * LB_NR : none;
+        if (!scales) memset(none, 0, sizeof none);
         for (int j = 0; j < LB_NR; j++) {
             const element e = read_element(&r, codes[j]);
-            b[j] = read_double(&r, codes[j]);
-            words[j] = exponent_word(e, 1023 - LB_X_WIDE - r.bias);
+            const double x = scaled_by(read_double(&r, codes[j]), scale[j]);
+            b[j] = WIDE_BY_SIGN && x < 0 ? 0 : x;
+            if (WIDE_BY_SIGN) b[LB_NR + j] = x < 0 ? -x : 0;
+            words[j] = exponent_word(e, 1023 - WIDE_X - r.bias + scale[j]);
+            special[j] |= e.special;
         }
         for (int step = 0; step < LB_NR; step += 4 * LANES64)
             for (int l = 0; l < LANES64; l++)

@@ -18,18 +18,16 @@ static void compare(const char *kernel, const lb_unit *u, const lb_mat *got, con
         }
 }
 
-lb_status lb_drive_checked(const char *kernel, const lb_tiles *tiles, bool wide_only, const lb_unit *u, const lb_mat *a, const lb_mat *b,
-                           const lb_mat *c, lb_mat *d, const lb_gemm_options *options, lb_error *err) {
-    lb_status s = lb_unit_check(u, a, b, c, d, err);
-    if (s != LB_OK) return s;
+lb_status lb_run_checked(const lb_kernel *kernel, const lb_product *x, const lb_gemm_options *options, lb_error *err) {
+    const lb_mat *d = x->d;
     void *codes = calloc(d->rows * d->cols + 1, (size_t)d->format->bytes); /* apart: d may be c */
-    if (!codes) return lb_fail(err, LB_E_MEMORY, u->name, "no memory to check a kernel");
+    if (!codes) return lb_fail(err, LB_E_MEMORY, x->u->name, "no memory to check a kernel");
     lb_mat want = lb_mat_of(d->format, codes, d->rows, d->cols);
-    s = lb_unit_gemm(u, a, b, c, &want, err);
-    if (s == LB_OK) s = lb_drive(tiles, wide_only, u, a, b, c, d, options, err);
-    if (s == LB_OK) compare(kernel, u, d, &want);
+    const lb_status s = lb_unit_gemm_with(x->u, x->a, x->b, x->c, &x->with, &want, err);
+    const lb_status got = s == LB_OK ? kernel->run(kernel, x, options, err) : s;
+    if (got == LB_OK) compare(kernel->name, x->u, d, &want);
     free(codes);
-    return s;
+    return got;
 }
 #else
 typedef int lb_not_paranoid; /* C wants a declaration in every file */

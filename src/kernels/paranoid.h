@@ -3,12 +3,11 @@
 #ifndef LB_KERNELS_PARANOID_H
 #define LB_KERNELS_PARANOID_H
 
-#include "kernels/drive.h"
+#include "kernels/kernels.h"
 
 #if LB_PARANOID
-/* lb_drive and the engine; where they differ, that is our own bug, and the program ends. */
-lb_status lb_drive_checked(const char *kernel, const lb_tiles *tiles, bool wide_only, const lb_unit *u, const lb_mat *a, const lb_mat *b,
-                           const lb_mat *c, lb_mat *d, const lb_gemm_options *options, lb_error *err);
+/* A kernel and the engine; where they differ, that is our own bug, and the program ends. */
+lb_status lb_run_checked(const lb_kernel *kernel, const lb_product *x, const lb_gemm_options *options, lb_error *err);
 #endif
 
 #endif

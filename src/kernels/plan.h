@@ -14,7 +14,8 @@ enum {
     LB_KC = 128,       /* most products of a chunk */
     LB_NONE8 = -128,   /* exponent byte of a zero operand: with any other below every start, two of them 0 */
     LB_NONE16 = -8192, /* the same in the f64 path */
-    LB_X_WIDE = 300,   /* X of the f64 path, which fits every finite operand */
+    LB_X_WIDE = 300,   /* x of a row that takes the f64 path */
+    LB_X_ENGINE = 301, /* … or the engine */
 };
 
 /* How the codes of an operand are read: magnitude = code >> pad & mag_mask, finite below `special`. */
@@ -34,6 +35,8 @@ typedef enum lb_finish {
     LB_FINISH_F16,        /* f16, to nearest even */
     LB_FINISH_HALVES_RZ,  /* blocks from zero, rounded as RZ; c added at the end of a K step, to nearest even */
     LB_FINISH_HALVES_F16, /* the same with f16 */
+    LB_FINISH_LATE,       /* f64 alone: c joins the cut sum of the products by floors; f32, to nearest even */
+    LB_FINISH_LATE_SPLIT, /* the same with a sum over even and one over odd k */
     LB_FINISH_COUNT
 } lb_finish;
 
@@ -43,6 +46,7 @@ typedef struct lb_plan {
     int k, terms, frac_bits, floor_exp; /* floor_exp is -1000 or more */
     lb_finish finish;
     bool c16;               /* c and d are f16 */
+    uint32_t nan32;         /* NaN of an f32 d */
     bool may_split;         /* a block of this format can exceed int32 */
     double sig_limit;       /* a block whose significands of A add up to no more cannot */
     bool few_bits;          /* sums of a block need no more than the bits of an f32: see by_sign.h */
@@ -54,6 +58,7 @@ typedef struct lb_plan {
 
 /* false if the unit is not for these kernels; err says nothing then */
 bool lb_plan_can(const lb_unit *u);
+bool lb_plan_can_wide(const lb_unit *u); /* … for the f64 path */
 void lb_plan_of(const lb_unit *u, lb_plan *p);
 
 /* Whether exponents lo .. hi of the products of k terms, without c, fit the fast path; *x is X. */

@@ -9,6 +9,7 @@
 #include "units/step.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef enum kind { KIND_ZERO, KIND_PLUS, KIND_MINUS, KIND_NAN } kind;
 
@@ -70,9 +71,9 @@ void lb_job_list_specials(const lb_job *job, lb_panel *panel, uint32_t *list, si
     panel->list = list;
     for (int j = 0; j < panel->columns; j++) {
         panel->from[j] = used;
-        panel->nan[j] = false;
-        if (!panel->special[j]) continue;
-        panel->any_special = true;
+        panel->nan[j] = panel->nan_scale[j];
+        panel->any_special = panel->any_special || panel->special[j] || panel->nan[j];
+        if (!panel->special[j] || panel->nan[j]) continue;
         for (size_t k = 0; k < job->b.rows && !panel->nan[j]; k++) {
             const uint32_t code = code_at(&p->b, &job->b, k, panel->column0 + (size_t)j);
             if (!is_special(&p->b, code)) continue;
@@ -87,21 +88,44 @@ void lb_job_list_specials(const lb_job *job, lb_panel *panel, uint32_t *list, si
     panel->from[panel->columns] = used;
 }
 
-/* The chain of one output on the engine. */
-static lb_status by_engine(const lb_job *job, size_t i, size_t j, float *value, lb_error *err) {
+/* The scales of line i .. i + count of the caller's A or B: rows of the one, columns of the other. */
+static lb_mat some_scales(const lb_mat *m, bool of_a, size_t i, size_t count) {
+    lb_mat part = *m;
+    part.codes = of_a ? lb_mat_at(m, i, 0) : lb_mat_at(m, 0, i);
+    if (of_a)
+        part.rows = count;
+    else
+        part.cols = count;
+    return part;
+}
+
+lb_status lb_job_by_engine(const lb_job *job, size_t i, size_t column0, int columns, float *values, lb_error *err) {
+    const size_t count = (size_t)columns;
     lb_mat a = job->a, b = job->b, c = job->c ? *job->c : job->d;
-    uint64_t code = 0;
+    uint64_t codes[LB_NR] = {0};
     a.codes = lb_mat_at(&job->a, i, 0);
     a.rows = 1;
-    b.codes = lb_mat_at(&job->b, 0, j);
-    b.cols = 1;
-    c.codes = lb_mat_at(&c, i, j);
-    c.rows = c.cols = 1;
-    lb_mat d = lb_mat_of(job->d.format, &code, 1, 1);
-    const lb_mat at = lb_mat_transposed(a), bt = lb_mat_transposed(b);
+    b.codes = lb_mat_at(&job->b, 0, column0);
+    b.cols = count;
+    c.codes = lb_mat_at(&c, i, column0);
+    c.rows = 1;
+    c.cols = count;
+    lb_mat d = lb_mat_of(job->d.format, codes, 1, count);
+    const lb_mat at = lb_mat_transposed(a), bt = lb_mat_transposed(b), ct = lb_mat_transposed(c);
+    lb_mat dt = lb_mat_transposed(d), scale_a, scale_b;
     const bool swapped = job->swapped;
-    const lb_status s = lb_unit_gemm(job->p->u, swapped ? &bt : &a, swapped ? &at : &b, job->c ? &c : NULL, &d, err);
-    if (s == LB_OK) *value = (float)lb_to_double(job->d.format, lb_load_code(&code, job->d.format->bytes));
+    lb_unit_operands with = {0};
+    if (job->scaled) {
+        scale_a = some_scales(job->with.scale_a, true, swapped ? column0 : i, swapped ? count : 1);
+        scale_b = some_scales(job->with.scale_b, false, swapped ? i : column0, swapped ? 1 : count);
+        with = (lb_unit_operands){.scale_a = &scale_a, .scale_b = &scale_b};
+    }
+    const lb_status s = lb_unit_gemm_with(job->p->u, swapped ? &bt : &a, swapped ? &at : &b,
+                                          !job->c   ? NULL
+                                          : swapped ? &ct
+                                                    : &c,
+                                          &with, swapped ? &dt : &d, err);
+    for (int j = 0; s == LB_OK && j < columns; j++) values[j] = (float)lb_to_double(d.format, lb_mat_code(&d, 0, (size_t)j));
     return s;
 }
 
@@ -109,14 +133,17 @@ lb_status lb_job_specials(const lb_job *job, const lb_panel *panel, size_t i, co
     uint8_t flags[LB_NR], any = job->rows[i].special || panel->any_special;
     for (int j = 0; j < panel->columns; j++) any |= flags[j] = c_flags[j];
     if (!any) return LB_OK;
-    if (job->rows[i].special) of_row(job, panel, i, flags);
+    if (job->rows[i].nan_scale)
+        memset(flags, LB_IS_NAN, sizeof flags);
+    else if (job->rows[i].special)
+        of_row(job, panel, i, flags);
     for (int j = 0; j < panel->columns; j++) {
         if (panel->nan[j]) flags[j] |= LB_IS_NAN;
         if (panel->special[j] && !(flags[j] & LB_IS_NAN)) flags[j] |= of_column(job, panel, i, j);
         if (flags[j] == 0) continue;
         const float inf = flags[j] == LB_PLUS_INF ? INFINITY : flags[j] == LB_MINUS_INF ? -INFINITY : NAN;
         if (isinf(inf) && (values[j] == -inf || isnan(values[j]))) {
-            const lb_status s = by_engine(job, i, panel->column0 + (size_t)j, &values[j], err);
+            const lb_status s = lb_job_by_engine(job, i, panel->column0 + (size_t)j, 1, &values[j], err);
             if (s != LB_OK) return s;
         } else {
             values[j] = inf;

@@ -25,9 +25,10 @@ typedef struct lb_strip {
 
 /* The same in f64. */
 typedef struct lb_wide_strip {
-    const double *a;       /* [length] a 2^-150 */
+    const double *a;       /* [length] a; by sign: |a| */
+    const uint32_t *a_neg; /* by sign: [length] LB_NR where a < 0, else 0 */
     const uint32_t *a_exp; /* [length] 16-bit exponent, twice */
-    const double *b;       /* [length][LB_NR] b 2^-150 */
+    const double *b;       /* [length][LB_NR] b; by sign: [length][2][LB_NR] the positive ones, then minus the negative ones */
     const int16_t *b_exp;  /* [length][LB_NR] permuted */
     float *c;              /* [LB_NR] true values */
     int columns, blocks, terms, frac_bits;
@@ -61,13 +62,17 @@ typedef struct lb_tiles {
     /* codes [length][LB_NR], the first `width` columns -> b, b_exp; bytes are exponent - lo + first; special [LB_NR] is or-ed */
     void (*pack_b)(const lb_codes *f, const uint32_t *codes, int length, int lo, int half_x, int first, int width, bool by_sign, float *b,
                    int8_t *b_exp, uint32_t *special);
-    void (*wide_a)(const lb_codes *f, const uint32_t *codes, int length, double *a, uint32_t *a_exp);
-    void (*wide_b)(const lb_codes *f, const uint32_t *codes, int length, double *b, int16_t *b_exp);
+    /* the same for the f64 path, the scale of each position (NULL: 1) 2^scales[t] or of each element 2^scales[t][LB_NR]; special is or-ed */
+    void (*wide_a)(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *a, uint32_t *a_exp, uint32_t *a_neg,
+                   uint32_t *special);
+    void (*wide_b)(const lb_codes *f, const uint32_t *codes, const int16_t *scales, int length, double *b, int16_t *b_exp,
+                   uint32_t *special);
     void (*strip)(const lb_strip *s, lb_finish finish);
     void (*pairs)(const lb_strip *s, lb_finish finish); /* LB_NR dots, each lane with an a of its own */
     void (*wide)(const lb_wide_strip *s, lb_finish finish);
     void (*strip_by_sign)(const lb_strip *s, lb_finish finish); /* for few_bits; NULL: there is none */
     void (*dots16)(const lb_plan *p, const lb_dots16 *s);       /* for p->dots16; NULL: there is none */
+    int wide_x;                                                 /* products of the f64 path are scaled by 2^-wide_x */
 } lb_tiles;
 
 #if defined(__x86_64__)

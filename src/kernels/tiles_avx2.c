@@ -7,6 +7,7 @@
 
 #include "kernels/fast_body.h"
 #include "kernels/by_sign.h"
+#include "kernels/floor_at.h"
 #include "kernels/wide_body.h"
 
 #include "kernels/pack_body.h"
@@ -19,5 +20,6 @@ static void leave(unsigned saved) {
     mode_leave_inline(saved);
 }
 
-const lb_tiles lb_tiles_avx2 = {enter, leave, pack_a, pack_b, pack_wide_a, pack_wide_b, run_strip, run_pairs, run_wide, run_by_sign, NULL};
+const lb_tiles lb_tiles_avx2 = {enter,     leave,     pack_a,   pack_b,      pack_wide_a, pack_wide_b,
+                                run_strip, run_pairs, run_wide, run_by_sign, NULL,        WIDE_X};
 #endif

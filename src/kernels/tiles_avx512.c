@@ -7,6 +7,7 @@
 
 #include "kernels/fast_body.h"
 #include "kernels/by_sign.h"
+#include "kernels/floor_at.h"
 #include "kernels/wide_body.h"
 #include "kernels/dots_f16.h"
 
@@ -21,5 +22,5 @@ static void leave(unsigned saved) {
 }
 
 const lb_tiles lb_tiles_avx512 = {enter,     leave,     pack_a,   pack_b,      pack_wide_a, pack_wide_b,
-                                  run_strip, run_pairs, run_wide, run_by_sign, run_dots16};
+                                  run_strip, run_pairs, run_wide, run_by_sign, run_dots16,  WIDE_X};
 #endif

@@ -5,6 +5,15 @@
 
 /* ---- which path ------------------------------------------------------------------------------------------------- */
 
+static bool is_late(const lb_plan *p) {
+    return p->finish == LB_FINISH_LATE || p->finish == LB_FINISH_LATE_SPLIT;
+}
+
+/* Where c joins late, a product of 2^128 or more is an Inf: below 2^(hi + 2) there is none. */
+static bool may_overflow(const lb_job *job, size_t i, const lb_panel *panel) {
+    return is_late(job->p) && job->rows[i].range.hi + panel->range.hi > 126;
+}
+
 static bool row_fits(const lb_job *job, size_t i, const lb_panel *panel, int *x) {
     const lb_range *a = &job->rows[i].range, *b = &panel->range;
     return !job->wide_only && lb_plan_fits(job->p, a->lo + b->lo, a->hi + b->hi, job->k_padded, x);
@@ -67,7 +76,7 @@ static void read_c(const lb_job *job, const lb_panel *panel, size_t i, uint32_t 
 static void write_d(const lb_job *job, const lb_panel *panel, size_t i, const float *values) {
     uint32_t codes[LB_NR];
     for (int j = 0; j < panel->columns; j++)
-        codes[j] = job->p->c16 ? narrow16(values[j]) : values[j] != values[j] ? UINT32_C(0x7fffffff) : bits_of(values[j]);
+        codes[j] = job->p->c16 ? narrow16(values[j]) : values[j] != values[j] ? job->p->nan32 : bits_of(values[j]);
     char *to = lb_mat_at(&job->d, i, panel->column0);
     const int bytes = job->d.format->bytes;
     if (bytes == 4 && job->d.col_stride == 1) {
@@ -87,7 +96,7 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
     const lb_plan *p = job->p;
     const size_t m = job->d.rows;
     for (size_t r = 0; r < rows; r++) {
-        if (w->x[r] == LB_X_WIDE) continue;
+        if (w->x[r] >= LB_X_WIDE) continue;
         const size_t at = k0 * m + (row0 + r) * (size_t)length;
         const lb_strip s = {.a = job->packed + at,
                             .a_exp = job->packed_exp + at,
@@ -110,26 +119,68 @@ static void run_fast(const lb_job *job, const lb_panel *panel, size_t k0, int le
     }
 }
 
-static void run_wide(const lb_job *job, const lb_panel *panel, size_t k0, int length, size_t row0, size_t rows, const lb_scratch *w) {
+/* Exponents of the scales in column `line`, of each position k0 + t, to out[t][stride]. */
+static void read_scales(const lb_job *job, const lb_mat *scales, size_t k0, int length, size_t line, int stride, int16_t *out, bool *nan) {
+    for (int t = 0; t < length; t++) {
+        const size_t block = (k0 + (size_t)t) / (size_t)job->p->u->scale_block;
+        const uint64_t code = block < scales->rows ? lb_mat_code(scales, block, line) : 127; /* e8m0: 2^(code - 127) */
+        *nan = *nan || code == 255;
+        out[t * stride] = (int16_t)(code == 255 ? 0 : (int)code - 127);
+    }
+}
+
+/* Row i of A for the f64 path. */
+static void pack_wide_row(const lb_job *job, size_t i, size_t k0, int length, double *a, uint32_t *a_exp, uint32_t *a_neg,
+                          uint32_t *special, bool *nan_scale) {
     const lb_plan *p = job->p;
-    const int least = 1023 - LB_X_WIDE - 253, floor_field = p->floor_exp + 1023 - LB_X_WIDE; /* below every product; of the floor */
     uint32_t codes[LB_KC];
-    job->tiles->wide_b(&p->b, w->codes, length, w->wide_b, w->wide_b_exp);
-    for (size_t r = 0; r < rows; r++) {
-        if (w->x[r] != LB_X_WIDE) continue;
-        lb_codes_row(p, &p->a, &job->a, row0 + r, k0, length, codes);
-        job->tiles->wide_a(&p->a, codes, length, w->wide_a, w->wide_a_exp);
-        const lb_wide_strip s = {.a = w->wide_a,
-                                 .a_exp = w->wide_a_exp,
-                                 .b = w->wide_b,
-                                 .b_exp = w->wide_b_exp,
-                                 .c = w->c + r * LB_NR,
-                                 .columns = panel->columns,
-                                 .blocks = length / p->terms,
-                                 .terms = p->terms,
-                                 .frac_bits = p->frac_bits,
-                                 .start = floor_field > least ? floor_field : least};
-        job->tiles->wide(&s, p->finish);
+    int16_t scales[LB_KC];
+    lb_codes_row(p, &p->a, &job->a, i, k0, length, codes);
+    if (job->scaled) read_scales(job, &job->scale_a, k0, length, i, 1, scales, nan_scale);
+    job->tiles->wide_a(&p->a, codes, job->scaled ? scales : NULL, length, a, a_exp, a_neg, special);
+}
+
+static void pack_wide_panel(const lb_job *job, lb_panel *panel, const uint32_t *codes, size_t k0, int length, const lb_scratch *w) {
+    if (job->scaled) {
+        memset(w->b_scales, 0, (size_t)length * LB_NR * sizeof *w->b_scales);
+        for (int j = 0; j < panel->columns; j++)
+            read_scales(job, &job->scale_b, k0, length, panel->column0 + (size_t)j, LB_NR, w->b_scales + j, &panel->nan_scale[j]);
+    }
+    job->tiles->wide_b(&job->p->b, codes, job->scaled ? w->b_scales : NULL, length, w->wide_b, w->wide_b_exp, panel->special);
+}
+
+static int wide_part(const lb_job *job, int left) {
+    const int most = lb_wide_part(job->p->k);
+    return left < most ? left : most;
+}
+
+/* In parts that stay in the first cache. */
+static void run_wide(const lb_job *job, lb_panel *panel, size_t k0, int length, size_t row0, size_t rows, const lb_scratch *w) {
+    const lb_plan *p = job->p;
+    const int zero = 1023 - job->tiles->wide_x, least = zero - 290, floor_field = p->floor_exp + zero; /* least: below every product */
+    for (int t0 = 0, here; t0 < length; t0 += here) {
+        here = wide_part(job, length - t0);
+        pack_wide_panel(job, panel, w->codes + (ptrdiff_t)t0 * LB_NR, k0 + (size_t)t0, here, w);
+        for (size_t r = 0; r < rows; r++) {
+            if (w->x[r] != LB_X_WIDE) continue;
+            const size_t at = (k0 + (size_t)t0) * job->d.rows + (row0 + r) * (size_t)here;
+            const bool ready = job->wide_packed;
+            uint32_t special = 0;
+            bool nan_scale = false;
+            if (!ready) pack_wide_row(job, row0 + r, k0 + (size_t)t0, here, w->wide_a, w->wide_a_exp, w->wide_a_neg, &special, &nan_scale);
+            const lb_wide_strip s = {.a = ready ? job->wide_packed + at : w->wide_a,
+                                     .a_exp = ready ? job->packed_exp + at : w->wide_a_exp,
+                                     .a_neg = ready ? job->packed_neg + at : w->wide_a_neg,
+                                     .b = w->wide_b,
+                                     .b_exp = w->wide_b_exp,
+                                     .c = w->c + r * LB_NR,
+                                     .columns = panel->columns,
+                                     .blocks = here / p->terms,
+                                     .terms = p->terms,
+                                     .frac_bits = p->frac_bits,
+                                     .start = floor_field > least ? floor_field : least};
+            job->tiles->wide(&s, p->finish);
+        }
     }
 }
 
@@ -137,7 +188,7 @@ static void run_wide(const lb_job *job, const lb_panel *panel, size_t k0, int le
 static void look_at(const lb_job *job, lb_panel *panel, const lb_scratch *w) {
     const lb_plan *p = job->p;
     panel->range = (lb_range){p->b.e_min, p->b.e_max};
-    if (!p->b.narrow && !job->wide_only) {
+    if (!p->b.narrow && (!job->wide_only || is_late(p))) {
         panel->range = (lb_range){1000, -1000};
         for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
             const int length = chunk_length(job, k0);
@@ -149,6 +200,7 @@ static void look_at(const lb_job *job, lb_panel *panel, const lb_scratch *w) {
     const int length = chunk_length(job, 0);
     lb_codes_panel(p, &p->b, &job->b, 0, length, panel->column0, w->codes);
     memset(panel->special, 0, sizeof panel->special);
+    memset(panel->nan_scale, 0, sizeof panel->nan_scale);
     panel->first_known = false;
     panel->width = panel->columns <= 16 ? 32 : LB_NR;
 }
@@ -162,7 +214,7 @@ static bool begin(const lb_job *job, lb_panel *panel, size_t row0, size_t rows, 
         int x;
         read_c(job, panel, row0 + r, c, w->c_flags + r * LB_NR);
         const bool ok = row_fits(job, row0 + r, panel, &x) && c_fits(job, panel, row0 + r, x, c, w->codes);
-        w->x[r] = ok ? x : LB_X_WIDE;
+        w->x[r] = ok ? x : may_overflow(job, row0 + r, panel) ? LB_X_ENGINE : LB_X_WIDE;
         fast = fast || ok;
         *wide = *wide || !ok;
         const bool scaled = ok && job->p->finish < LB_FINISH_F16;
@@ -182,20 +234,39 @@ lb_status lb_job_unit(const lb_job *job, lb_panel *panel, size_t row0, size_t ro
     for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
         const int length = chunk_length(job, k0);
         if (k0) lb_codes_panel(p, &p->b, &job->b, k0, length, panel->column0, w->codes);
-        job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, panel->width,
-                           job->by_sign, w->b, w->b_exp, panel->special);
-        if (fast) run_fast(job, panel, k0, length, row0, rows, w);
+        if (fast) {
+            job->tiles->pack_b(&p->b, w->codes, length, panel->range.lo, 126 - p->frac_bits - job->half_x, p->frac_bits + 1, panel->width,
+                               job->by_sign, w->b, w->b_exp, panel->special);
+            run_fast(job, panel, k0, length, row0, rows, w);
+        }
         if (wide) run_wide(job, panel, k0, length, row0, rows, w);
     }
     lb_job_list_specials(job, panel, w->codes, (size_t)LB_KC * LB_NR);
     lb_status s = LB_OK;
     for (size_t r = 0; s == LB_OK && r < rows; r++) {
         float *values = w->c + r * LB_NR;
-        if (w->x[r] != LB_X_WIDE && p->finish < LB_FINISH_F16) unscale(values, panel->width, w->x[r]);
-        s = lb_job_specials(job, panel, row0 + r, w->c_flags + r * LB_NR, values, err);
+        if (w->x[r] < LB_X_WIDE && p->finish < LB_FINISH_F16) unscale(values, panel->width, w->x[r]);
+        if (w->x[r] == LB_X_ENGINE)
+            s = lb_job_by_engine(job, row0 + r, panel->column0, panel->columns, values, err);
+        else
+            s = lb_job_specials(job, panel, row0 + r, w->c_flags + r * LB_NR, values, err);
         write_d(job, panel, row0 + r, values);
     }
     return s;
+}
+
+static void pack_row_wide_only(const lb_job *job, size_t i, lb_line *line) {
+    uint32_t special = 0;
+    for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
+        const int length = chunk_length(job, k0);
+        for (int t0 = 0, here; t0 < length; t0 += here) {
+            here = wide_part(job, length - t0);
+            const size_t at = (k0 + (size_t)t0) * job->d.rows + i * (size_t)here;
+            pack_wide_row(job, i, k0 + (size_t)t0, here, job->wide_packed + at, job->packed_exp + at, job->packed_neg + at, &special,
+                          &line->nan_scale);
+        }
+    }
+    line->special = special != 0 || line->nan_scale;
 }
 
 void lb_job_pack_row(const lb_job *job, size_t i) {
@@ -203,7 +274,7 @@ void lb_job_pack_row(const lb_job *job, size_t i) {
     uint32_t codes[LB_KC];
     lb_line *line = &job->rows[i];
     *line = (lb_line){.range = {p->a.e_min, p->a.e_max}};
-    if (!p->a.narrow && !job->wide_only) {
+    if (!p->a.narrow && (!job->wide_only || is_late(p))) {
         line->range = (lb_range){1000, -1000};
         for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
             const int length = chunk_length(job, k0);
@@ -211,6 +282,10 @@ void lb_job_pack_row(const lb_job *job, size_t i) {
             lb_codes_range(&p->a, codes, length, &line->range);
         }
         if (line->range.lo > line->range.hi) line->range = (lb_range){0, 0};
+    }
+    if (job->wide_only) {
+        pack_row_wide_only(job, i, line);
+        return;
     }
     for (size_t k0 = 0; k0 < job->k_padded; k0 += (size_t)job->chunk) {
         const int length = chunk_length(job, k0);

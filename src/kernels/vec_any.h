@@ -11,7 +11,8 @@
 #include <xmmintrin.h>
 #endif
 
-enum { LANES = 4, LANES64 = 2 };
+enum { LANES = 4, LANES64 = 2, WIDE_VECTORS = 4, WIDE_X = 300 };
+#define WIDE_BY_SIGN 0
 typedef float vf __attribute__((vector_size(16)));
 typedef int32_t vi __attribute__((vector_size(16)));
 typedef uint32_t vu __attribute__((vector_size(16)));
@@ -220,6 +221,21 @@ INLINE vd d_round_f16(vd x) {
 }
 INLINE vd d_unless_inf(vd y, vd x) {
     return d_select(d_abs(y) == __builtin_inf(), y, x);
+}
+
+INLINE vd d_add(vd x, vd y) {
+    return x + y;
+}
+/* x + magic - magic comes out rounded to nearest: by one unit too high where it is above x. */
+INLINE vd d_floor_sub(vd x, vd magic) {
+    const vd near = (x + magic) - magic, unit = (vd)((vq)magic & (INT64_C(0x7ff) << 52)) * 0x1p-52;
+    return near - d_select(near > x, unit, d_set(0));
+}
+INLINE vd d_zero_if_less(vd x, vd y, vd z) {
+    return d_select(x < y, d_set(0), z);
+}
+INLINE vd d_round_rne(vd x) {
+    return __builtin_convertvector(__builtin_convertvector(x, vf_half), vd);
 }
 
 INLINE unsigned mode_enter(bool nearest) {

@@ -6,7 +6,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum { LANES = 8, LANES64 = 4 };
+enum { LANES = 8, LANES64 = 4, WIDE_VECTORS = 4, WIDE_X = 0 };
+#define WIDE_BY_SIGN 1
 typedef __m256 vf;
 typedef __m256i vi;
 typedef __m256d vd;
@@ -194,6 +195,48 @@ INLINE vd d_round_f16(vd x) {
 }
 INLINE vd d_unless_inf(vd y, vd x) {
     return _mm256_blendv_pd(x, y, _mm256_cmp_pd(d_abs(y), d_set(__builtin_inf()), _CMP_EQ_OQ));
+}
+
+INLINE vd d_add(vd x, vd y) {
+    return _mm256_add_pd(x, y);
+}
+INLINE vd d_sub(vd x, vd y) {
+    return _mm256_sub_pd(x, y);
+}
+INLINE vd d_max_or_zero(vd x) {
+    return _mm256_max_pd(x, _mm256_setzero_pd());
+}
+INLINE vd d_add_rz(vd x, vd y) {
+    return _mm256_add_pd(x, y);
+}
+INLINE vd d_fma_rz(vd x, vd y, vd z) {
+    return _mm256_fmadd_pd(x, y, z);
+}
+INLINE vd d_floor_sub(vd x, vd magic) {
+    return _mm256_sub_pd(d_add_rz(x, magic), magic);
+}
+INLINE vd d_zero_if_less(vd x, vd y, vd z) {
+    return _mm256_andnot_pd(_mm256_cmp_pd(x, y, _CMP_LT_OQ), z);
+}
+/* Of a subnormal f32: of the two that enclose x, whose distances are exact, the nearer one. From 2^128 - 2^103 on, Inf. */
+static __attribute__((noinline)) vd d_round_tiny(vd x) {
+    const __m128 low = _mm256_cvtpd_ps(x); /* toward zero */
+    const __m128i next = _mm_add_epi32(_mm_castps_si128(low), _mm_set1_epi32(1)),
+                  odd = _mm_and_si128(_mm_castps_si128(low), _mm_set1_epi32(1));
+    const vd down = _mm256_cvtps_pd(low), up = _mm256_cvtps_pd(_mm_castsi128_ps(next)),
+             odd_mask = q_double(_mm256_sub_epi64(_mm256_setzero_si256(), _mm256_cvtepi32_epi64(odd)));
+    const vd below = d_abs(d_sub(x, down)), above = d_abs(d_sub(up, x));
+    const vd nearer = _mm256_cmp_pd(above, below, _CMP_LT_OQ), tie = _mm256_and_pd(_mm256_cmp_pd(above, below, _CMP_EQ_OQ), odd_mask);
+    const vd r = _mm256_blendv_pd(down, up, _mm256_or_pd(nearer, tie));
+    return _mm256_blendv_pd(r, _mm256_mul_pd(x, d_set(__builtin_inf())), _mm256_cmp_pd(d_abs(x), d_set(0x1.ffffffp127), _CMP_GE_OQ));
+}
+
+/* To the nearest even f32: with half a unit of the last place, less where it is even, the cut toward zero rounds so. */
+INLINE vd d_round_rne(vd x) {
+    const vd tiny = _mm256_and_pd(_mm256_cmp_pd(d_abs(x), d_set(0x1p-126), _CMP_LT_OQ), _mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_NEQ_OQ));
+    if (__builtin_expect(_mm256_movemask_pd(tiny) != 0, 0)) return d_round_tiny(x);
+    const vi odd = i_and(_mm256_srli_epi64(d_bits(x), 29), q_set(1));
+    return d_round_rz(q_double(q_add(q_add(d_bits(x), odd), q_set((1 << 28) - 1))));
 }
 
 INLINE unsigned mode_enter(bool nearest) {

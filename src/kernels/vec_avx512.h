@@ -6,7 +6,8 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-enum { LANES = 16, LANES64 = 8 };
+enum { LANES = 16, LANES64 = 8, WIDE_VECTORS = 8, WIDE_X = 0 };
+#define WIDE_BY_SIGN 1
 typedef __m512 vf;
 typedef __m512i vi;
 typedef __m512d vd;
@@ -197,6 +198,37 @@ INLINE vd d_round_f16(vd x) {
 }
 INLINE vd d_unless_inf(vd y, vd x) {
     return _mm512_mask_mov_pd(x, _mm512_fpclass_pd_mask(y, 0x18), y);
+}
+
+INLINE vd d_abs(vd x) {
+    return _mm512_abs_pd(x);
+}
+INLINE vd d_add(vd x, vd y) {
+    return _mm512_add_pd(x, y);
+}
+INLINE vd d_sub(vd x, vd y) {
+    return _mm512_sub_pd(x, y);
+}
+INLINE vd d_max_or_zero(vd x) {
+    return _mm512_max_pd(x, _mm512_setzero_pd());
+}
+INLINE vd d_add_rz(vd x, vd y) {
+    return _mm512_add_round_pd(x, y, RZ);
+}
+INLINE vd d_fma_rz(vd x, vd y, vd z) {
+    return _mm512_fmadd_round_pd(x, y, z, RZ);
+}
+/* x + magic - magic, where the sum is positive and rounds downward */
+INLINE vd d_floor_sub(vd x, vd magic) {
+    return _mm512_sub_pd(d_add_rz(x, magic), magic);
+}
+/* z, but 0 where x < y */
+INLINE vd d_zero_if_less(vd x, vd y, vd z) {
+    return _mm512_maskz_mov_pd(_mm512_cmp_pd_mask(x, y, _CMP_NLT_UQ), z);
+}
+/* To the nearest even f32. */
+INLINE vd d_round_rne(vd x) {
+    return _mm512_cvtps_pd(_mm512_cvt_roundpd_ps(x, RN));
 }
 
 INLINE unsigned mode_enter(bool nearest) {

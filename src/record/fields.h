@@ -10,7 +10,7 @@
     X(case_string) X(op) X(on) \
     X(unit_name) X(unit_source) X(unit_note) X(unit_open) \
     X(contract_name) X(contract_source) X(contract_note) X(contract_rule) X(contract_specials) \
-    X(reason) X(cause) X(reference) X(coverage) X(rerun) X(environment)
+    X(reason) X(cause) X(reference) X(coverage) X(rerun) X(environment) X(known)
 
 /* Every field of lb_counts, which are also the keys of "counts". */
 #define LB_COUNT_FIELDS(X) LB_FIRST_COUNT_FIELDS(X) LB_ADDED_COUNT_FIELDS(X)

@@ -322,6 +322,7 @@ static lb_status read_record(const node *root, lb_record *r) {
                  {"reason", &r->reason},     {"cause", &r->cause}, {"reference", &r->reference},
                  {"coverage", &r->coverage}, {"rerun", &r->rerun}, {"environment", &r->environment}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) LB_TRY(read_text(root, texts[i].key, texts[i].field));
+    LB_TRY(read_added_text(root, "known", &r->known));
     LB_TRY(read_choice(root, "verdict", verdict_at, LB_VERDICT_COUNT, &verdict));
     r->verdict = (lb_verdict)verdict;
     LB_TRY(read_unit(root, r));

@@ -132,13 +132,13 @@ static json_t *power(const lb_power_score *p) {
 
 lb_status lb_record_to_json(const lb_record *r, char **out, lb_error *err) {
     json_t *j = json_pack(
-        "{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "schema",
         LB_RECORD_SCHEMA, "case", text(r->case_string), "op", text(r->op), "on", text(r->on), "unit", unit(r), "contract", contract(r),
         "verdict", lb_verdict_name(r->verdict), "reason", text(r->reason), "counts", counts(&r->counts), "metrics", metrics(&r->metrics),
         "first", element(r->out_format, &r->first), "worst", element(r->out_format, &r->worst), "outliers", outliers(r), "cause",
         text(r->cause), "reference", text(r->reference), "coverage", text(r->coverage), "rerun", text(r->rerun), "out",
         r->out_format ? json_string(r->out_format->name) : json_null(), "seed", r->has_seed ? count(r->seed) : json_null(), "environment",
-        text(r->environment), "timing", timing(r), "power", power(&r->power));
+        text(r->environment), "timing", timing(r), "power", power(&r->power), "known", text(r->known));
     *out = j ? json_dumps(j, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
     json_decref(j);
     return *out ? LB_OK : lb_fail(err, LB_E_MEMORY, "record", "no memory to write the record");

@@ -110,8 +110,8 @@ static lb_status read_seed(const char *text, uint64_t *out, lb_error *err) {
 }
 
 static lb_status read_format(const char *text, const lb_format **out, lb_error *err) {
-    static const char *const names[] = {"f32", "f16", "bf16"};
-    for (size_t i = 0; i < 3; i++)
+    static const char *const names[] = {"f32", "f16", "bf16", "f64"}; /* f64: true values alone */
+    for (size_t i = 0; i < 4; i++)
         if (strcmp(text, names[i]) == 0) {
             *out = lb_format_find(text);
             return LB_OK;
@@ -215,8 +215,13 @@ static lb_status shape_of(const lb_op_case *x, const lb_op_port *port, lb_array 
 }
 
 static lb_status shape_all(lb_op_case *x, lb_error *err) {
+    size_t all = 0;
     for (unsigned i = 0; i < x->op->in_count; i++) LB_TRY(shape_of(x, &x->op->in[i], &x->in[i], err));
     for (unsigned i = 0; i < x->op->out_count; i++) LB_TRY(shape_of(x, &x->op->out[i], &x->out[i], err));
+    for (unsigned i = 0; i < x->op->in_count; i++) all += lb_array_count(&x->in[i]);
+    for (unsigned i = 0; i < x->op->out_count; i++) all += lb_array_count(&x->out[i]);
+    if (all > 2 * (size_t)MAX_ELEMENTS)
+        return lb_fail(err, LB_E_SHAPE, x->op->name, "inputs and outputs have more than %d elements", 2 * MAX_ELEMENTS);
     return check_needs(x, err);
 }
 

@@ -73,7 +73,7 @@ lb_num lb_num_div(lb_num a, lb_num b, lb_function_class c) {
     if (!isfinite(v) || !isfinite(b.v)) return (lb_num){v, 0, 0};
     const double e = b.e < y ? (a.e + x * b.e) / (y - b.e) : INFINITY, l = b.l < y ? (a.l + x * b.l) / (y - b.l) : INFINITY;
     lb_num r = result(v, e, l, 0, c);
-    r.l += lb_function_error(LB_FN_div, 0, x + l, c) + LB_U * (x + l); /* or times 1 / b, one rounding more */
+    r.l += (2 * functions[LB_FN_div].at[c].ulp + 1) * LB_U * (x + l); /* an ULP is 2 u at most; or times 1 / b, one rounding more */
     return r;
 }
 

@@ -29,6 +29,11 @@ static void add_escaped(lb_text *t, const char *s) {
 
 static const char *const elements[LB_VERDICT_COUNT] = {[LB_FAIL] = "failure", [LB_UNPROVEN] = "error", [LB_SKIP] = "skipped"};
 
+/* A known defect is no failure of this run: CI shows it as skipped, with what it is. */
+static lb_verdict shown_as(const lb_record *r) {
+    return r->verdict == LB_FAIL && *r->known ? LB_SKIP : r->verdict;
+}
+
 static lb_status add_case(lb_text *t, const lb_record *r, lb_error *err) {
     char *body;
     lb_status s = lb_report_text(r, false, &body, err);
@@ -36,9 +41,10 @@ static lb_status add_case(lb_text *t, const lb_record *r, lb_error *err) {
     lb_text_add(t, "  <testcase classname=\"lastbit\" name=\"");
     add_escaped(t, r->case_string);
     lb_text_add(t, "\" time=\"%.6f\">\n", isnan(r->seconds_total) ? 0.0 : r->seconds_total);
-    if (elements[r->verdict]) {
-        lb_text_add(t, "   <%s message=\"", elements[r->verdict]);
-        add_escaped(t, r->reason);
+    const char *element = elements[shown_as(r)];
+    if (element) {
+        lb_text_add(t, "   <%s message=\"%s", element, *r->known ? "FAIL known: " : "");
+        add_escaped(t, *r->known ? r->known : r->reason);
         lb_text_add(t, "\"/>\n");
     }
     lb_text_add(t, "   <system-out>");
@@ -52,7 +58,7 @@ lb_status lb_report_junit(const lb_record *const *records, size_t count, char **
     lb_text t = {0};
     size_t seen[LB_VERDICT_COUNT] = {0};
     *out = NULL;
-    for (size_t i = 0; i < count; i++) seen[records[i]->verdict]++;
+    for (size_t i = 0; i < count; i++) seen[shown_as(records[i])]++;
     lb_text_add(&t,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n <testsuite name=\"lastbit\" tests=\"%zu\" failures=\"%zu\" "
                 "errors=\"%zu\" skipped=\"%zu\">\n",

@@ -60,7 +60,9 @@ static void add_code(lb_text *t, const lb_format *f, uint64_t code, double value
 /* VERDICT case: counts worst bound at */
 static void add_headline(lb_text *t, const lb_record *r, bool color) {
     static const char *const colors[LB_VERDICT_COUNT] = {"\033[32m", "\033[31m", "\033[33m", "\033[36m"};
-    lb_text_add(t, "%s%s%s ", color ? colors[r->verdict] : "", lb_verdict_name(r->verdict), color ? "\033[0m" : "");
+    const char *known = r->verdict == LB_FAIL && *r->known ? " known" : "";
+    lb_text_add(t, "%s%s%s%s ", color ? colors[*known ? LB_SKIP : r->verdict] : "", lb_verdict_name(r->verdict), known,
+                color ? "\033[0m" : "");
     add_printable(t, r->case_string);
     lb_text_add(t, ": compared=%" PRIu64 " exact=%" PRIu64 " legal=%" PRIu64 " wrong=%" PRIu64, r->counts.compared, r->counts.exact,
                 r->counts.legal, r->counts.wrong);
@@ -271,6 +273,7 @@ lb_status lb_report_text(const lb_record *r, bool color, char **out, lb_error *e
     lb_text t = {0};
     add_headline(&t, r, color);
     add_line(&t, "reason", r->reason);
+    add_line(&t, "known", r->known);
     add_line(&t, "cause", r->cause);
     add_exact(&t, r);
     add_unit(&t, r);
@@ -293,6 +296,7 @@ lb_status lb_report_brief(const lb_record *r, bool color, char **out, lb_error *
     lb_text t = {0};
     add_headline(&t, r, color);
     add_line(&t, "reason", r->reason);
+    add_line(&t, "known", r->known);
     add_line(&t, "cause", r->cause);
     add_exact(&t, r);
     if (r->counts.wrong) add_element(&t, r, "first", &r->first);

@@ -5,6 +5,7 @@
 #include "base/try.h"
 #include "run/capture_inputs.h"
 #include "run/capture_jobs.h"
+#include "run/capture_ops.h"
 #include "run/describe.h"
 #include "run/recording.h"
 
@@ -112,6 +113,22 @@ void lb_capture_close(lb_capture *c) {
     free(c->folder);
     free(c->command);
     free(c);
+}
+
+lb_cuda *lb_capture_cuda(const lb_capture *c) {
+    return c->cuda;
+}
+
+const char *lb_capture_folder(const lb_capture *c) {
+    return c->folder;
+}
+
+const char *lb_capture_command(const lb_capture *c) {
+    return c->command;
+}
+
+bool lb_capture_resumes(const lb_capture *c) {
+    return c->o.resume;
 }
 
 const char *lb_capture_device(const lb_capture *c) {
@@ -330,11 +347,12 @@ lb_status lb_capture_request(lb_capture *c, const char *path, lb_capture_result 
     out->there = c->o.resume && is_file(out->path);
     if (out->there) return LB_OK;
     LB_TRY(lb_file_open(&f, path, NULL, err));
-    const char *request = lb_file_metadata(f, "lastbit.request");
-    lb_status s = lb_recording_kind(f, &r.gemm, err);
+    const char *request = lb_file_metadata(f, "lastbit.request"), *kind = lb_file_metadata(f, "lastbit.recording");
+    const bool operations = kind && strcmp(kind, "op/1") == 0;
+    lb_status s = operations ? LB_OK : lb_recording_kind(f, &r.gemm, err);
     if (s == LB_OK && (!request || strcmp(request, "1") != 0 || lb_file_find(f, "d")))
         s = lb_fail(err, LB_E_FILE, path, "is no request: those have \"lastbit.request\" = \"1\" and no tensor d");
-    if (s == LB_OK) s = answer(c, f, &r, out, err);
+    if (s == LB_OK) s = operations ? lb_capture_op_request(c, path, out, err) : answer(c, f, &r, out, err);
     lb_recording_close(&r);
     lb_file_close(f);
     out->seconds = lb_seconds() - start;

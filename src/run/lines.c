@@ -4,6 +4,7 @@
 #include "base/try.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
+#include "run/lines_op.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -17,7 +18,7 @@ static const char dot_prefix[] = "dot:";
 
 static lb_status suite_unit(const char *suite, lb_unit *u, lb_error *err) {
     if (strncmp(suite, dot_prefix, sizeof dot_prefix - 1) != 0)
-        return lb_fail(err, LB_E_NAME, suite, "no such suite; a suite is dot:UNIT, as dot:sm_80/mma.m16n8k16.f32.f16.f16.f32");
+        return lb_fail(err, LB_E_NAME, suite, "no such suite; a suite is dot:UNIT, as dot:sm_80/mma.m16n8k16.f32.f16.f16.f32, or op:NAME");
     LB_TRY(lb_unit_find(suite + sizeof dot_prefix - 1, u, err));
     LB_TRY(lb_unit_dot_check(u, err));
     return u->k <= MAX_TERMS ? LB_OK : lb_fail(err, LB_E_ARG, u->name, "k is %u; a line holds %d products", u->k, MAX_TERMS);
@@ -47,6 +48,7 @@ static int hex_digits(lb_format_id format) {
 lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *text, size_t size, lb_error *err) {
     lb_unit u;
     uint32_t words[MAX_WORDS];
+    if (lb_is_op_suite(suite)) return lb_op_gen_line(suite, seed, index, text, size, err);
     LB_TRY(suite_unit(suite, &u, err));
     draw_line(&u, seed, index, words);
     size_t used = 0;
@@ -59,6 +61,7 @@ lb_status lb_gen_line(const char *suite, uint64_t seed, uint64_t index, char *te
 }
 
 struct lb_judge {
+    lb_scalar_judge *op; /* of a suite op:NAME; then nothing else is used */
     lb_unit unit;
     char *suite;
     uint64_t seed, count, read; /* read: answers so far */
@@ -75,9 +78,21 @@ static void judge_free(lb_judge *j) {
     free(j);
 }
 
+static lb_status open_op(lb_judge **out, const char *suite, uint64_t seed, uint64_t count, lb_error *err) {
+    lb_judge *j = calloc(1, sizeof *j);
+    if (!j) return lb_fail(err, LB_E_MEMORY, suite, "no memory for a judge");
+    const lb_status s = lb_scalar_judge_open(&j->op, suite, seed, count, err);
+    if (s == LB_OK)
+        *out = j;
+    else
+        free(j);
+    return s;
+}
+
 lb_status lb_judge_open(lb_judge **out, const char *suite, uint64_t seed, uint64_t count, lb_error *err) {
     lb_unit u;
     *out = NULL;
+    if (lb_is_op_suite(suite)) return open_op(out, suite, seed, count, err);
     LB_TRY(suite_unit(suite, &u, err));
     if (count > (UINT64_C(1) << 32)) return lb_fail(err, LB_E_ARG, suite, "at most 2^32 lines");
     const size_t bytes = (size_t)lb_format_row(u.d)->bytes;
@@ -118,6 +133,7 @@ static lb_status parse_line(const char *line, size_t length, const char *place, 
 lb_status lb_judge_line(lb_judge *j, const char *line, size_t length, lb_error *err) {
     uint32_t words[MAX_WORDS], inputs[MAX_WORDS];
     size_t count, blank = 0;
+    if (j->op) return lb_scalar_judge_line(j->op, line, length, err);
     const size_t k = j->unit.k, input_count = 2 * k + 1;
     char place[64];
     snprintf(place, sizeof place, "line %llu", (unsigned long long)++j->line);
@@ -174,6 +190,11 @@ static lb_status judge(lb_judge *j, lb_record *r, lb_error *err) {
 lb_status lb_judge_close(lb_judge *j, lb_record **out, lb_error *err) {
     lb_record *r = NULL;
     *out = NULL;
+    if (j->op) {
+        lb_scalar_judge *op = j->op;
+        judge_free(j);
+        return lb_scalar_judge_close(op, out, err);
+    }
     lb_status s = lb_record_open(&r, err);
     if (s == LB_OK) s = judge(j, r, err);
     judge_free(j);

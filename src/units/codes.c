@@ -220,7 +220,7 @@ static lb_status job_open(job *j, const lb_mat *a, const lb_mat *b, const lb_uni
     j->index = malloc((a->cols + 1) * sizeof(size_t));
     if (!j->index) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu places", a->cols);
     for (size_t r = 0; r < a->rows; r++)
-        LB_TRY(lb_sparse_index(u, with->metadata, r, a->cols, j->index, err)); /* before anything is written */
+        LB_TRY(lb_sparse_index(u, with->metadata, r, 0, a->cols, j->index, err)); /* before anything is written */
     return LB_OK;
 }
 
@@ -260,7 +260,7 @@ lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const
     LB_TRY(lb_check_with(u, a, b, with, err));
     lb_status s = job_open(&j, a, b, with, err);
     for (size_t i = 0; s == LB_OK && i < d->rows; i++) {
-        if (j.index) s = lb_sparse_index(u, with->metadata, i, a->cols, j.index, err);
+        if (j.index) s = lb_sparse_index(u, with->metadata, i, 0, a->cols, j.index, err);
         for (size_t n = 0; s == LB_OK && n < d->cols; n++)
             lb_store_code(lb_mat_at(d, i, n), d->format->bytes, element(&j, i, n, c ? lb_mat_code(c, i, n) : 0));
     }

@@ -72,7 +72,7 @@ static lb_status open_element(element *x, const lb_mat *a, const lb_mat *b, cons
     if (!u->sparse_group) return LB_OK;
     x->index = malloc((a->cols + 1) * sizeof *x->index);
     if (!x->index) return lb_fail(err, LB_E_MEMORY, u->name, "no memory for %zu places", a->cols);
-    return lb_sparse_index(u, &x->metadata, 0, a->cols, x->index, err);
+    return lb_sparse_index(u, &x->metadata, 0, 0, a->cols, x->index, err);
 }
 
 /* Products of K step number `step`; what lies past K is zero, and a scale there is one. */

@@ -57,7 +57,7 @@ lb_status lb_check_with(const lb_unit *u, const lb_mat *a, const lb_mat *b, cons
 lb_status lb_code_gemm(const lb_unit *u, const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_unit_operands *with, lb_mat *d,
                        lb_error *err);
 
-/* Where the compressed elements [0, count) of a row go along k. errors LB_E_ARG, naming the element of the metadata */
-lb_status lb_sparse_index(const lb_unit *u, const lb_mat *metadata, size_t row, size_t count, size_t *index, lb_error *err);
+/* Where the compressed elements first … first + count - 1 of a row go along k. errors LB_E_ARG, naming the element of the metadata */
+lb_status lb_sparse_index(const lb_unit *u, const lb_mat *metadata, size_t row, size_t first, size_t count, size_t *index, lb_error *err);
 
 #endif

@@ -13,16 +13,16 @@ uint64_t lb_step_sparse(const lb_step *s, uint64_t c) {
     return lb_engine_step(s->g, a, b, (uint32_t)c, special);
 }
 
-lb_status lb_sparse_index(const lb_unit *u, const lb_mat *metadata, size_t row, size_t count, size_t *index, lb_error *err) {
+lb_status lb_sparse_index(const lb_unit *u, const lb_mat *metadata, size_t row, size_t first, size_t count, size_t *index, lb_error *err) {
     const size_t group = (size_t)u->sparse_group, kept = group / 2;
     for (size_t i = 0; i < count; i++) {
-        const uint64_t place = lb_mat_code(metadata, row, i);
+        const uint64_t place = lb_mat_code(metadata, row, first + i);
         if (place >= group)
-            return lb_fail(err, LB_E_ARG, u->name, "metadata [%zu,%zu] is %llu; a place in a group of %zu is below %zu", row, i,
+            return lb_fail(err, LB_E_ARG, u->name, "metadata [%zu,%zu] is %llu; a place in a group of %zu is below %zu", row, first + i,
                            (unsigned long long)place, group, group);
-        index[i] = i / kept * group + place;
+        index[i] = (first + i) / kept * group + place;
         if (i % kept && index[i] <= index[i - 1])
-            return lb_fail(err, LB_E_ARG, u->name, "metadata [%zu,%zu] is %llu: the places of a group ascend", row, i,
+            return lb_fail(err, LB_E_ARG, u->name, "metadata [%zu,%zu] is %llu: the places of a group ascend", row, first + i,
                            (unsigned long long)place);
     }
     return LB_OK;
@@ -58,13 +58,10 @@ lb_status lb_unit_expand(const lb_unit *u, const lb_mat *compressed, const lb_ma
             for (size_t k = 0; writes && k < dense->cols; k++) lb_store_code(lb_mat_at(dense, r, k), dense->format->bytes, 0);
             for (size_t first = 0; first < compressed->cols; first += kept) {
                 size_t index[2];
-                lb_mat group = *metadata;
-                group.codes = lb_mat_at(metadata, r, first);
-                group.cols = kept;
-                s = lb_sparse_index(u, &group, 0, kept, index, err);
+                s = lb_sparse_index(u, metadata, r, first, kept, index, err);
                 if (s != LB_OK) return s;
                 for (size_t i = 0; writes && i < kept; i++)
-                    lb_store_code(lb_mat_at(dense, r, 2 * first + index[i]), dense->format->bytes, lb_mat_code(compressed, r, first + i));
+                    lb_store_code(lb_mat_at(dense, r, index[i]), dense->format->bytes, lb_mat_code(compressed, r, first + i));
             }
         }
     }

@@ -285,9 +285,9 @@ expect $LINENO 0 out '^\{"rows":\[\{"unit":"sm_80' bench gemm --size 64 --reps 1
 python3 - out <<'P' || { echo "FAIL: bench --json" && failed=$((failed + 1)); }
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
-assert len(rows) == len({r["unit"] for r in rows}) == 2, rows
+assert len(rows) == len({r["unit"] for r in rows}) and sum(r["dense"] for r in rows) == 2, rows
 for r in rows:
-    assert r["dense"] is True and isinstance(r["path"], str) and r["gmac_s"] > 0, r
+    assert r["dense"] is not r["unit"].endswith(".sp") and isinstance(r["path"], str) and r["gmac_s"] > 0, r
     both = r["sgemm_gmac_s"], r["speed_vs_sgemm"]
     assert both == (None, None) or abs(r["gmac_s"] / both[0] - both[1]) < 1e-3 * both[1], r
 P

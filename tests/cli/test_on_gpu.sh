@@ -36,7 +36,9 @@ so() { # LINE, what is claimed, test…
 small=(--dots 16 --wide 64)
 units=$("$lastbit" capture --list | grep -c ' captured$')
 expect $LINENO 0 "every word is the models'" "${small[@]}" -o "$work/all"
-so $LINENO "five kinds of each unit are there" test "$(find "$work/all" -name '*.safetensors' | wc -l)" -eq $((5 * units))
+so $LINENO "five kinds of each unit are there" test "$(find "$work/all" -maxdepth 1 -name '*.safetensors' | wc -l)" -eq $((5 * units))
+so $LINENO "the operations are there" test -s "$work/all/operations/operations.safetensors"
+so $LINENO "their replay is kept" grep -qE '^[0-9]+ operations: [1-9][0-9]* match, 0 differ' "$work/all/operations/replay.txt"
 so $LINENO "the replay is kept" grep -qE "^matched [1-9][0-9]*/[0-9]* words of $((5 * units)) recordings\$" "$work/all/replay.txt"
 so $LINENO "the list of units is kept" grep -q 'not captured: this GPU is sm_70' "$work/all/units.txt"
 expect $LINENO 0 "0 recordings, 0 words; $((5 * units)) were there" "${small[@]}" -o "$work/all" # what is there is not made again
@@ -52,6 +54,11 @@ data[8 + int.from_bytes(data[:8], "little") + 16 * 4] ^= 1  # c and d come first
 open(sys.argv[1], "wb").write(data)
 P
 expect $LINENO 1 '^  sm_70_mma.m8n8k4.f32.f16.f16.f32.dots.safetensors$' "${small[@]}" --kind dots -o "$work/bent"
+
+# an operation that differs from its model is found
+mkdir -p "$work/ops"
+LASTBIT_FAKE_LIE=wrong-op "$lastbit" capture --ops lop3 -o "$work/ops/operations" >/dev/null
+expect $LINENO 1 'operations: 0 match, 4 differ' "${small[@]}" --wide 0 -o "$work/ops"
 
 # wgmma has a step of its own
 LASTBIT_FAKE_CC=9.0 expect $LINENO 0 '^wgmma .*: [1-9][0-9]* recordings' --kind tiles --wide 0 -o "$work/hopper"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # CMake names the Debian package of each required thing that is not there.
+unset CMAKE_C_COMPILER_LAUNCHER # a launcher has no row
 set -euo pipefail
 root=$(readlink -f "$(dirname "$0")/../..")
 scratch=$(mktemp -d)

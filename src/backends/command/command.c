@@ -229,6 +229,18 @@ static lb_status command_run(lb_device *d, const lb_case *x, void *y, double tim
     return s;
 }
 
+lb_status lb_command_in_folder(lb_device *d, char *folder, double timeout_seconds, lb_error *err) {
+    command *c = (command *)d;
+    c->argv[c->argc] = folder;
+    const lb_status s = run_program(c, folder, timeout_seconds, err);
+    c->argv[c->argc] = NULL;
+    return s;
+}
+
+void lb_command_remove_folder(const char *folder) {
+    remove_folder(folder);
+}
+
 const lb_backend lb_backend_command = {
     .name = "command",
     .summary = "-- CMD ARGS, any program: reads case.json and in.safetensors in a folder, writes out.safetensors",

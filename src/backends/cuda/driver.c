@@ -23,6 +23,7 @@ enum {
     CU_ERROR_INVALID_SOURCE = 300,
     CU_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_COMPUTE_CAPABILITY_MINOR = 76,
+    CU_JIT_INPUT_PTX = 1,
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6
 };
@@ -40,6 +41,10 @@ enum {
     X(cuCtxDestroy_v2, (void *context))                                                                                                    \
     X(cuCtxSynchronize, (void))                                                                                                            \
     X(cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values))                                 \
+    X(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **state))                                                        \
+    X(cuLinkAddData_v2, (void *state, int type, void *data, size_t size, const char *name, unsigned count, int *options, void **values))   \
+    X(cuLinkComplete, (void *state, void **image, size_t *size))                                                                           \
+    X(cuLinkDestroy, (void *state))                                                                                                        \
     X(cuModuleGetFunction, (void **function, void *module, const char *name))                                                              \
     X(cuModuleUnload, (void *module))                                                                                                      \
     X(cuMemAlloc_v2, (cu_address * address, size_t bytes))                                                                                 \
@@ -163,6 +168,34 @@ static void first_line(char *log, size_t size) {
     if (strlen(log) > 200) log[200] = 0;
 }
 
+static bool is_refusal(cu_result code) {
+    return (code >= CU_ERROR_INVALID_IMAGE && code <= CU_ERROR_LAST_OF_JIT) || code == CU_ERROR_INVALID_SOURCE;
+}
+
+lb_status lb_cuda_assemble(lb_cuda *cu, const char *ptx, char **out, size_t *size, lb_error *err) {
+    char log[4096] = "";
+    int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void *values[] = {log, (void *)(uintptr_t)(sizeof log - 1)}, *state = NULL, *image = NULL;
+    lb_status s = LB_OK;
+    *out = NULL;
+    *size = 0;
+    cu_result code = cu->cuLinkCreate_v2(2, options, values, &state);
+    if (code != CU_SUCCESS) return driver_error(cu, LB_E_DEVICE, "cuLinkCreate_v2", code, "", err);
+    const char *call = "cuLinkAddData_v2";
+    code = cu->cuLinkAddData_v2(state, CU_JIT_INPUT_PTX, (void *)(uintptr_t)ptx, strlen(ptx) + 1, "lastbit", 0, NULL, NULL);
+    if (code == CU_SUCCESS) code = cu->cuLinkComplete(state, &image, size), call = "cuLinkComplete";
+    first_line(log, sizeof log);
+    if (code != CU_SUCCESS)
+        s = driver_error(cu, is_refusal(code) ? LB_E_UNAVAILABLE : LB_E_DEVICE, call, code, log, err);
+    else if (!image || !*size)
+        s = lb_fail(err, LB_E_DEVICE, "CUDA driver", "cuLinkComplete: no machine code and no error");
+    else if (!(*out = malloc(*size + 1)))
+        s = lb_fail(err, LB_E_MEMORY, "CUDA driver", "no memory for %zu bytes of machine code", *size);
+    if (s == LB_OK) memcpy(*out, image, *size), (*out)[*size] = 0; /* the image is the link's own */
+    cu->cuLinkDestroy(state);
+    return s;
+}
+
 lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cuda_kernel *out, lb_error *err) {
     char log[4096] = "";
     int options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -171,7 +204,7 @@ lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cu
     cu_result code = cu->cuModuleLoadDataEx(&out->module, ptx, 2, options, values);
     first_line(log, sizeof log);
     if (code != CU_SUCCESS) {
-        const bool refused = (code >= CU_ERROR_INVALID_IMAGE && code <= CU_ERROR_LAST_OF_JIT) || code == CU_ERROR_INVALID_SOURCE;
+        const bool refused = is_refusal(code);
         out->module = NULL;
         return driver_error(cu, refused ? LB_E_UNAVAILABLE : LB_E_DEVICE, "cuModuleLoadDataEx", code, log, err);
     }

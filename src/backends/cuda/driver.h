@@ -27,7 +27,11 @@ void lb_cuda_close(lb_cuda *cu); /* NULL is fine */
 
 const lb_cuda_device *lb_cuda_describe(const lb_cuda *cu);
 
-/** Compile PTX and find its entry. errors LB_E_UNAVAILABLE if the driver refuses the PTX, with the first line of its log; LB_E_DEVICE */
+/** Machine code of PTX, *size bytes and a NUL. errors LB_E_UNAVAILABLE if the driver refuses the PTX, with the first line of its log;
+ *  LB_E_DEVICE, LB_E_MEMORY. memory free() */
+lb_status lb_cuda_assemble(lb_cuda *cu, const char *ptx, char **out, size_t *size, lb_error *err);
+
+/** Compile PTX (or load machine code) and find its entry. errors LB_E_UNAVAILABLE if the driver refuses the PTX, with the first line of its log; LB_E_DEVICE */
 lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cuda_kernel *out, lb_error *err);
 void lb_cuda_kernel_close(lb_cuda *cu, lb_cuda_kernel *kernel); /* {0} is fine */
 

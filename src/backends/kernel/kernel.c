@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* kernel:FILE.json: the user's kernel, as text. docs/kernel-json.md describes the file. */
-#include "backends/device.h"
-#include "base/expr.h"
+#include "backends/kernel/kernel.h"
+#include "backends/launch.h"
 #include "base/try.h"
 
 #include <errno.h>
@@ -11,33 +11,32 @@
 #include <string.h>
 
 /* Languages and what runs them; NULL where this build cannot. */
-static const struct language {
+struct lb_kernel_language {
     const char *name;
-    lb_run_source *run;
+    const lb_source_language *runs;
     const char *missing;
-} languages[] = {
+};
+
+static const struct lb_kernel_language languages[] = {
 #if LB_HAVE_OPENCL
-    {"opencl", lb_opencl_run_source, ""},
+    {"opencl", &lb_opencl_language, ""},
 #else
     {"opencl", NULL, "built without OpenCL: apt-get install ocl-icd-opencl-dev opencl-headers pocl-opencl-icd, then build again"},
+#endif
+#if LB_HAVE_VULKAN
+    {"glsl", &lb_glsl_language, ""},
+    {"hlsl", &lb_hlsl_language, ""},
+#else
+    {"glsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
+    {"hlsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
 #endif
 };
 
 enum { LANGUAGE_COUNT = sizeof languages / sizeof languages[0] };
 
-typedef struct kernel {
-    lb_device base;
-    char path[512];
-    json_t *spec;
-    char *source;
-    const struct language *language;
-    const lb_format *in, *in_b, *acc, *out; /* acc NULL: the kernel takes no C */
-    bool tb;
-    char why[256];
-} kernel;
-
 static void kernel_close(lb_device *d) {
-    kernel *k = (kernel *)d;
+    lb_kernel *k = (lb_kernel *)d;
+    if (k->session) k->language->runs->close(k->session);
     json_decref(k->spec);
     free(k->source);
     free(k);
@@ -45,10 +44,13 @@ static void kernel_close(lb_device *d) {
 
 /* ---- reading the file ------------------------------------------------------------------------------------------------------ */
 
-static const char *const keys[] = {"language", "source", "entry", "options", "device", "in", "in_b",
-                                   "acc",      "out",    "args",  "global",  "local",  "tb"};
+static const char *const keys[] = {"language", "source", "entry", "options", "device", "op",    "in",
+                                   "in_b",     "acc",    "out",   "args",    "global", "local", "tb"};
 
-static lb_status check_keys(const kernel *k, lb_error *err) {
+/* Keys that say something of a product, and nothing of an operator. */
+static const char *const product_keys[] = {"in_b", "acc", "out", "tb"};
+
+static lb_status check_keys(const lb_kernel *k, lb_error *err) {
     const char *key;
     json_t *value;
     json_object_foreach(k->spec, key, value) {
@@ -62,14 +64,14 @@ static lb_status check_keys(const kernel *k, lb_error *err) {
 }
 
 /* A string; NULL where it is optional and not there. */
-static lb_status text_of(const kernel *k, const char *key, bool required, const char **out, lb_error *err) {
+static lb_status text_of(const lb_kernel *k, const char *key, bool required, const char **out, lb_error *err) {
     const json_t *j = json_object_get(k->spec, key);
     *out = json_string_value(j);
     if (*out) return LB_OK;
     return j || required ? lb_fail(err, LB_E_FILE, k->path, "\"%s\" should be a string", key) : LB_OK;
 }
 
-static lb_status format_of(const kernel *k, const char *key, bool required, const lb_format **out, lb_error *err) {
+static lb_status format_of(const lb_kernel *k, const char *key, bool required, const lb_format **out, lb_error *err) {
     const char *name;
     lb_error why;
     LB_TRY(text_of(k, key, required, &name, err));
@@ -78,7 +80,7 @@ static lb_status format_of(const kernel *k, const char *key, bool required, cons
 }
 
 /* The source beside the JSON, unless its path is absolute. */
-static lb_status read_source(kernel *k, lb_error *err) {
+static lb_status read_source(lb_kernel *k, lb_error *err) {
     enum { MOST = 16 << 20 };
     const char *name;
     char path[1100];
@@ -100,18 +102,36 @@ static lb_status read_source(kernel *k, lb_error *err) {
     return LB_OK;
 }
 
-static lb_status read_language(kernel *k, lb_error *err) {
+static lb_status read_language(lb_kernel *k, lb_error *err) {
     const char *name, *names[LANGUAGE_COUNT];
     LB_TRY(text_of(k, "language", true, &name, err));
     for (size_t i = 0; i < LANGUAGE_COUNT; i++) {
         names[i] = languages[i].name;
         if (strcmp(name, languages[i].name) == 0) k->language = &languages[i];
     }
-    if (!k->language) return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s is", name, names[0]);
-    return k->language->run ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
+    if (!k->language)
+        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s, %s and %s are", name, names[0], names[1],
+                       names[2]);
+    return k->language->runs ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
 }
 
-static lb_status read_spec(kernel *k, lb_error *err) {
+/* "op": a row of launches.def, as every operator has one. */
+static lb_status read_op(lb_kernel *k, lb_error *err) {
+    LB_TRY(text_of(k, "op", false, &k->op, err));
+    if (!k->op) return LB_OK;
+    for (size_t i = 0; i < sizeof product_keys / sizeof product_keys[0]; i++)
+        if (json_object_get(k->spec, product_keys[i]))
+            return lb_fail(err, LB_E_FILE, k->path, "\"%s\" goes with a product, not with \"op\"", product_keys[i]);
+    if (lb_launch_find(k->op)) return LB_OK;
+    const char *names[100];
+    size_t count = 0;
+    for (const lb_launch *l; count < 100 && (l = lb_launch_row(count)); count++) names[count] = l->op;
+    const char *near = lb_nearest_name(k->op, names, count);
+    return lb_fail(err, LB_E_FILE, k->path, "\"op\": no operator \"%.40s\"%s%s; `lastbit ops` lists them", k->op,
+                   near ? "; did you mean " : "", near ? near : "");
+}
+
+static lb_status read_spec(lb_kernel *k, lb_error *err) {
     json_error_t why;
     const char *unused;
     k->spec = json_load_file(k->path, JSON_REJECT_DUPLICATES, &why);
@@ -119,12 +139,13 @@ static lb_status read_spec(kernel *k, lb_error *err) {
     if (!k->spec) return lb_fail(err, LB_E_FILE, k->path, "line %d: %s", why.line, why.text);
     if (!json_is_object(k->spec)) return lb_fail(err, LB_E_FILE, k->path, "line 1: a kernel is a JSON object");
     LB_TRY(check_keys(k, err));
-    LB_TRY(format_of(k, "in", true, &k->in, err));
+    LB_TRY(read_op(k, err));
+    LB_TRY(format_of(k, "in", !k->op, &k->in, err));
     k->in_b = k->in;
     LB_TRY(format_of(k, "in_b", false, &k->in_b, err));
     LB_TRY(format_of(k, "acc", false, &k->acc, err));
-    LB_TRY(format_of(k, "out", true, &k->out, err));
-    LB_TRY(text_of(k, "entry", true, &unused, err));
+    LB_TRY(format_of(k, "out", !k->op, &k->out, err));
+    LB_TRY(text_of(k, "entry", !k->op, &unused, err));
     LB_TRY(text_of(k, "options", false, &unused, err));
     LB_TRY(text_of(k, "device", false, &unused, err));
     const json_t *tb = json_object_get(k->spec, "tb");
@@ -135,7 +156,7 @@ static lb_status read_spec(kernel *k, lb_error *err) {
 }
 
 static lb_status kernel_open(lb_device **out, const char *which, lb_error *err) {
-    kernel *k = calloc(1, sizeof *k);
+    lb_kernel *k = calloc(1, sizeof *k);
     if (!k) return lb_fail(err, LB_E_MEMORY, which, "no memory");
     if (snprintf(k->path, sizeof k->path, "%s", which) >= (int)sizeof k->path) {
         free(k);
@@ -146,139 +167,63 @@ static lb_status kernel_open(lb_device **out, const char *which, lb_error *err) 
         kernel_close(&k->base);
         return s;
     }
-    snprintf(k->why, sizeof k->why, "the kernel takes A in %s, B in %s %s, %s%s, and gives %s", k->in->name, k->in_b->name,
-             k->tb ? "stored [n][k] (--tb)" : "stored [k][n]", k->acc ? "C in " : "no C", k->acc ? k->acc->name : "", k->out->name);
+    if (k->op)
+        snprintf(k->why, sizeof k->why, "the kernel is for %.64s%s%s", k->op, k->in ? " in " : "", k->in ? k->in->name : "");
+    else
+        snprintf(k->why, sizeof k->why, "the kernel takes A in %s, B in %s %s, %s%s, and gives %s", k->in->name, k->in_b->name,
+                 k->tb ? "stored [n][k] (--tb)" : "stored [k][n]", k->acc ? "C in " : "no C", k->acc ? k->acc->name : "", k->out->name);
     *out = &k->base;
     return LB_OK;
 }
 
 static bool kernel_can(const lb_device *d, const lb_case *x, const char **why_not) {
-    const kernel *k = (const kernel *)d;
+    const lb_kernel *k = (const lb_kernel *)d;
     *why_not = k->why;
+    if (k->op) return false;
     const bool c_fits = x->c.codes ? k->acc && x->c.format == k->acc : !k->acc;
     return x->a.format == k->in && x->b.format == k->in_b && x->out == k->out && x->b_transposed == k->tb && c_fits;
 }
 
-/* ---- a launch ---------------------------------------------------------------------------------------------------------------- */
-
-/* An integer, or an expression over m, n, k. */
-static lb_status size_of(const kernel *k, const char *key, const json_t *j, const lb_expr_var *sizes, int64_t *out, lb_error *err) {
-    char place[600];
-    snprintf(place, sizeof place, "%s: \"%s\"", k->path, key);
-    *out = json_integer_value(j);
-    if (json_is_integer(j)) return LB_OK;
-    if (!json_is_string(j)) return lb_fail(err, LB_E_FILE, place, "should be a whole number or an expression in a string");
-    return lb_expr_eval(json_string_value(j), sizes, 3, place, out, err);
+static bool kernel_can_op(const lb_device *d, const lb_op_case *x, const char **why_not) {
+    const lb_kernel *k = (const lb_kernel *)d;
+    *why_not = k->why;
+    return k->op && strcmp(k->op, x->op->name) == 0 && (!k->in || k->in == x->format);
 }
 
-static lb_status buffer_of(const kernel *k, const json_t *j, lb_kernel_arg *arg, lb_error *err) {
-    static const struct {
-        const char *name;
-        lb_arg_kind kind;
-    } buffers[] = {{"a", LB_ARG_A}, {"b", LB_ARG_B}, {"c", LB_ARG_C}, {"d", LB_ARG_D}};
-    for (size_t i = 0; json_is_string(j) && i < 4; i++) {
-        arg->kind = buffers[i].kind;
-        if (strcmp(json_string_value(j), buffers[i].name) == 0)
-            return arg->kind != LB_ARG_C || k->acc ? LB_OK
-                                                   : lb_fail(err, LB_E_FILE, k->path, "\"args\": buffer c wants \"acc\", its format");
-    }
-    return lb_fail(err, LB_E_FILE, k->path, "\"args\": a buffer is \"a\", \"b\", \"c\" or \"d\"");
-}
-
-static lb_status arg_of(const kernel *k, const json_t *j, const lb_expr_var *sizes, lb_kernel_arg *arg, lb_error *err) {
-    static const struct {
-        const char *name;
-        lb_arg_kind kind;
-        int64_t least, most;
-    } kinds[] = {{"int", LB_ARG_INT, INT32_MIN, INT32_MAX},
-                 {"uint", LB_ARG_UINT, 0, UINT32_MAX},
-                 {"long", LB_ARG_LONG, INT64_MIN, INT64_MAX},
-                 {"ulong", LB_ARG_ULONG, 0, INT64_MAX},
-                 {"local", LB_ARG_LOCAL, 1, INT32_MAX}};
-    *arg = (lb_kernel_arg){0};
-    if (json_object_size(j) == 1) {
-        const json_t *value = json_object_get(j, "buffer");
-        if (value) return buffer_of(k, value, arg, err);
-        value = json_object_get(j, "float");
-        arg->kind = LB_ARG_FLOAT;
-        arg->real = (float)json_number_value(value);
-        if (json_is_number(value)) return LB_OK;
-        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-            value = json_object_get(j, kinds[i].name);
-            if (!value) continue;
-            arg->kind = kinds[i].kind;
-            LB_TRY(size_of(k, "args", value, sizes, &arg->integer, err));
-            const bool fits = arg->integer >= kinds[i].least && arg->integer <= kinds[i].most;
-            return fits ? LB_OK
-                        : lb_fail(err, LB_E_FILE, k->path, "\"args\": %lld does not fit in %s", (long long)arg->integer, kinds[i].name);
-        }
-    }
-    return lb_fail(err, LB_E_FILE, k->path, "\"args\": each is {\"buffer\"|\"int\"|\"uint\"|\"long\"|\"ulong\"|\"float\"|\"local\": …}");
-}
-
-/* "global" or "local": one to three sizes. */
-static lb_status grid_of(const kernel *k, const char *key, bool required, const lb_expr_var *sizes, size_t out[3], unsigned *dims,
-                         lb_error *err) {
-    const json_t *j = json_object_get(k->spec, key);
-    *dims = 0;
-    if (!j && !required) return LB_OK;
-    if (json_array_size(j) < 1 || json_array_size(j) > 3)
-        return lb_fail(err, LB_E_FILE, k->path, "\"%s\" should hold one to three sizes", key);
-    for (size_t i = 0; i < json_array_size(j); i++) {
-        int64_t n;
-        LB_TRY(size_of(k, key, json_array_get(j, i), sizes, &n, err));
-        if (n < 1 || n > INT32_MAX) return lb_fail(err, LB_E_FILE, k->path, "\"%s\": size %zu is %lld", key, i, (long long)n);
-        out[(*dims)++] = (size_t)n;
-    }
-    return LB_OK;
-}
-
-static lb_status job_of(const kernel *k, const lb_case *x, lb_source_job *job, lb_error *err) {
-    const lb_expr_var sizes[] = {{"m", (int64_t)lb_case_m(x)}, {"n", (int64_t)lb_case_n(x)}, {"k", (int64_t)lb_case_k(x)}};
-    const json_t *args = json_object_get(k->spec, "args"), *arg;
-    const char *options = json_string_value(json_object_get(k->spec, "options")),
-               *device = json_string_value(json_object_get(k->spec, "device"));
-    size_t i;
-    unsigned local_dims;
-    bool has_output = false;
-    *job = (lb_source_job){.path = k->path,
-                           .source = k->source,
-                           .entry = json_string_value(json_object_get(k->spec, "entry")),
-                           .options = options ? options : "",
-                           .device = device ? device : "",
-                           .x = x};
-    if (!json_is_array(args) || json_array_size(args) > LB_MAX_ARGS)
-        return lb_fail(err, LB_E_FILE, k->path, "\"args\" should be an array of at most %d", LB_MAX_ARGS);
-    json_array_foreach(args, i, arg) {
-        LB_TRY(arg_of(k, arg, sizes, &job->args[i], err));
-        has_output = has_output || job->args[i].kind == LB_ARG_D;
-        job->arg_count = i + 1;
-    }
-    if (!has_output) return lb_fail(err, LB_E_FILE, k->path, "\"args\": no buffer d, so nothing would be written");
-    LB_TRY(grid_of(k, "global", true, sizes, job->global, &job->dims, err));
-    LB_TRY(grid_of(k, "local", false, sizes, job->local, &local_dims, err));
-    if (local_dims && local_dims != job->dims)
-        return lb_fail(err, LB_E_FILE, k->path, "\"local\" has %u sizes, \"global\" %u", local_dims, job->dims);
-    for (i = 0; i < local_dims; i++)
-        if (job->global[i] % job->local[i])
-            return lb_fail(err, LB_E_FILE, k->path, "\"global\": size %zu is %zu, no multiple of %zu (roundup(…) helps)", i, job->global[i],
-                           job->local[i]);
-    return LB_OK;
+/* The device is asked for at the first run, and kept with what it compiled. Where the language cannot end a launch, whoever runs us in a
+ * process of its own ends that process. */
+static lb_status run_job(lb_kernel *k, lb_source_job *job, double timeout_seconds, lb_error *err) {
+    const char *device = json_string_value(json_object_get(k->spec, "device"));
+    job->marks = &k->base;
+    job->timeout_seconds = timeout_seconds;
+    if (!k->session) LB_TRY(k->language->runs->open(&k->session, k->path, device ? device : "", k->base.detail, err));
+    return k->language->runs->run(k->session, job, err);
 }
 
 static lb_status kernel_run(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err) {
-    kernel *k = (kernel *)d;
+    lb_kernel *k = (lb_kernel *)d;
     lb_source_job job;
-    (void)timeout_seconds; /* whoever runs us in a process of its own ends that process */
-    LB_TRY(job_of(k, x, &job, err));
-    job.y = y;
-    job.marks = d;
-    return k->language->run(&job, err);
+    void *packed[3] = {NULL};
+    lb_status s = lb_kernel_job(k, x, y, &job, packed, err);
+    if (s == LB_OK) s = run_job(k, &job, timeout_seconds, err);
+    for (size_t i = 0; i < 3; i++) free(packed[i]);
+    return s;
+}
+
+static lb_status kernel_run_op(lb_device *d, lb_op_case *x, double timeout_seconds, lb_error *err) {
+    lb_kernel *k = (lb_kernel *)d;
+    lb_source_job job;
+    char options[1200];
+    LB_TRY(lb_kernel_op_job(k, x, &job, options, sizeof options, err));
+    return run_job(k, &job, timeout_seconds, err);
 }
 
 const lb_backend lb_backend_kernel = {.name = "kernel",
-                                      .summary = "kernel:FILE.json, your kernel's source, run on an OpenCL device (docs/kernel-json.md)",
+                                      .summary =
+                                          "kernel:FILE.json, your kernel's source, run on an OpenCL or Vulkan device (docs/kernel-json.md)",
                                       .open = kernel_open,
                                       .can = kernel_can,
                                       .run = kernel_run,
+                                      .can_op = kernel_can_op,
+                                      .run_op = kernel_run_op,
                                       .close = kernel_close};

@@ -6,11 +6,21 @@
 #include <cstring>
 #define __device__
 #define __forceinline__ inline
-static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
-template <typename T> static inline T min(T a, T b) { return a < b ? a : b; }
-template <typename T> static inline T max(T a, T b) { return a > b ? a : b; }
-static inline float __int2float_rn(int x) { return (float)x; }
-static inline int __float2int_rz(float x) { return (int)x; }
+static inline int __clz(int x) {
+    return x ? __builtin_clz((unsigned)x) : 32;
+}
+template <typename T> static inline T min(T a, T b) {
+    return a < b ? a : b;
+}
+template <typename T> static inline T max(T a, T b) {
+    return a > b ? a : b;
+}
+static inline float __int2float_rn(int x) {
+    return (float)x;
+}
+static inline int __float2int_rz(float x) {
+    return (int)x;
+}
 static inline unsigned __float_as_uint(float x) {
     unsigned u;
     std::memcpy(&u, &x, 4);

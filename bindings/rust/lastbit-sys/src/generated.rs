@@ -242,6 +242,66 @@ pub const LB_REPLAY_DEVICE: lb_replay_order = 2;
 pub const LB_REPLAY_PAIRWISE: lb_replay_order = 3;
 pub const LB_REPLAY_COUNT: lb_replay_order = 4;
 
+pub type lb_k_order = c_uint;
+pub const LB_K_ASCENDING: lb_k_order = 0;
+pub const LB_K_DESCENDING: lb_k_order = 1;
+pub const LB_K_ORDER_COUNT: lb_k_order = 2;
+
+pub type lb_k_divide = c_uint;
+pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
+pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
+pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
+pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
+
+pub type lb_k_reduce = c_uint;
+pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
+pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
+pub const LB_REDUCE_TREE: lb_k_reduce = 2;
+pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
+pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+
+pub type lb_k_type = c_uint;
+pub const LB_TYPE_F32: lb_k_type = 0;
+pub const LB_TYPE_F16: lb_k_type = 1;
+pub const LB_TYPE_BF16: lb_k_type = 2;
+pub const LB_TYPE_OUT: lb_k_type = 3;
+pub const LB_TYPE_COUNT: lb_k_type = 4;
+
+pub type lb_k_ragged = c_uint;
+pub const LB_RAGGED_LAST: lb_k_ragged = 0;
+pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
+pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
+
+pub type lb_k_raster = c_uint;
+pub const LB_RASTER_N: lb_k_raster = 0;
+pub const LB_RASTER_M: lb_k_raster = 1;
+pub const LB_RASTER_COUNT: lb_k_raster = 2;
+
+pub type lb_c_place = c_uint;
+pub const LB_C_FIRST: lb_c_place = 0;
+pub const LB_C_LAST: lb_c_place = 1;
+pub const LB_C_PLACE_COUNT: lb_c_place = 2;
+
+pub type lb_blend = c_uint;
+pub const LB_BLEND_SEPARATE: lb_blend = 0;
+pub const LB_BLEND_FMA_X: lb_blend = 1;
+pub const LB_BLEND_FMA_C: lb_blend = 2;
+pub const LB_BLEND_COUNT: lb_blend = 3;
+
+pub type lb_activation = c_uint;
+pub const LB_ACTIVATION_NONE: lb_activation = 0;
+pub const LB_ACTIVATION_RELU: lb_activation = 1;
+pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+pub const LB_CALIBRATION_FAULTS_MAX: c_uint = 16;
+
+pub type lb_calibration_tail = c_uint;
+pub const LB_TAIL_NORMAL: lb_calibration_tail = 0;
+pub const LB_TAIL_WALK: lb_calibration_tail = 1;
+pub const LB_TAIL_SEEN: lb_calibration_tail = 2;
+pub const LB_TAIL_COUNT: lb_calibration_tail = 3;
+
 pub type lb_capture_kind = c_uint;
 pub const LB_CAPTURE_DIRECTED: lb_capture_kind = 0;
 pub const LB_CAPTURE_DOTS: lb_capture_kind = 1;
@@ -378,6 +438,53 @@ pub const LB_AXIS_COL: lb_axis = 1;
 pub const LB_AXIS_MATRIX: lb_axis = 2;
 pub const LB_AXIS_CHOSEN: lb_axis = 3;
 pub const LB_FRAGMENT_DIGITS: c_uint = 4;
+
+pub type lb_word = c_uint;
+pub const LB_WORD_F64: lb_word = 0;
+pub const LB_WORD_F32: lb_word = 1;
+pub const LB_WORD_F16: lb_word = 2;
+pub const LB_WORD_BF16: lb_word = 3;
+pub const LB_WORD_F16X2: lb_word = 4;
+pub const LB_WORD_BF16X2: lb_word = 5;
+pub const LB_WORD_S8: lb_word = 6;
+pub const LB_WORD_U8: lb_word = 7;
+pub const LB_WORD_B8: lb_word = 8;
+pub const LB_WORD_S16: lb_word = 9;
+pub const LB_WORD_U16: lb_word = 10;
+pub const LB_WORD_B16: lb_word = 11;
+pub const LB_WORD_S32: lb_word = 12;
+pub const LB_WORD_U32: lb_word = 13;
+pub const LB_WORD_B32: lb_word = 14;
+pub const LB_WORD_S64: lb_word = 15;
+pub const LB_WORD_U64: lb_word = 16;
+pub const LB_WORD_B64: lb_word = 17;
+pub const LB_WORD_COUNT: lb_word = 18;
+
+pub type lb_scalar_class = c_uint;
+pub const LB_SCALAR_EXACT: lb_scalar_class = 0;
+pub const LB_SCALAR_DOCUMENT: lb_scalar_class = 1;
+pub const LB_SCALAR_SEQUENCE: lb_scalar_class = 2;
+pub const LB_SCALAR_APPROXIMATE: lb_scalar_class = 3;
+pub const LB_SCALAR_MATRIX: lb_scalar_class = 4;
+pub const LB_SCALAR_CLASS_COUNT: lb_scalar_class = 5;
+pub const LB_SCALAR_MAX_IN: c_uint = 10;
+pub const LB_SCALAR_MAX_OUT: c_uint = 4;
+pub const LB_WARP_LANES: c_uint = 32;
+
+pub type lb_scalar_grade_of = c_uint;
+pub const LB_SCALAR_GRADE_SAME: lb_scalar_grade_of = 0;
+pub const LB_SCALAR_GRADE_ALLOWED: lb_scalar_grade_of = 1;
+pub const LB_SCALAR_GRADE_WRONG: lb_scalar_grade_of = 2;
+pub const LB_SCALAR_GRADE_UNJUDGED: lb_scalar_grade_of = 3;
+pub const LB_SCALAR_GRADE_COUNT: lb_scalar_grade_of = 4;
+pub const LB_OP_ROWS: c_uint = 1024;
+pub const LB_OPERATIONS_ROWS: c_uint = 3;
+
+pub type lb_run_end = c_uint;
+pub const LB_RUN_DONE: lb_run_end = 0;
+pub const LB_RUN_FAILED: lb_run_end = 1;
+pub const LB_RUN_CRASHED: lb_run_end = 2;
+pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
 pub const LB_CANDIDATE_terms: c_uint = 0;
 pub const LB_CANDIDATE_frac_bits: c_uint = 1;
 pub const LB_CANDIDATE_align: c_uint = 2;
@@ -394,68 +501,36 @@ pub const LB_CANDIDATE_tiny_sign: c_uint = 12;
 pub const LB_CANDIDATE_nan: c_uint = 13;
 pub const LB_CANDIDATE_PARAMETERS: c_uint = 14;
 
-pub type lb_run_end = c_uint;
-pub const LB_RUN_DONE: lb_run_end = 0;
-pub const LB_RUN_FAILED: lb_run_end = 1;
-pub const LB_RUN_CRASHED: lb_run_end = 2;
-pub const LB_RUN_TIMED_OUT: lb_run_end = 3;
+pub type lb_scan_kind = c_uint;
+pub const LB_SCAN_MATRIX: lb_scan_kind = 0;
+pub const LB_SCAN_FUNCTION: lb_scan_kind = 1;
+pub const LB_SCAN_CONVERT: lb_scan_kind = 2;
+pub const LB_SCAN_FLOAT: lb_scan_kind = 3;
+pub const LB_SCAN_DOT: lb_scan_kind = 4;
+pub const LB_SCAN_WARP: lb_scan_kind = 5;
+pub const LB_SCAN_KIND_COUNT: lb_scan_kind = 6;
 
-pub type lb_k_order = c_uint;
-pub const LB_K_ASCENDING: lb_k_order = 0;
-pub const LB_K_DESCENDING: lb_k_order = 1;
-pub const LB_K_ORDER_COUNT: lb_k_order = 2;
-
-pub type lb_k_divide = c_uint;
-pub const LB_DIVIDE_CEIL: lb_k_divide = 0;
-pub const LB_DIVIDE_EVEN: lb_k_divide = 1;
-pub const LB_DIVIDE_DEALT: lb_k_divide = 2;
-pub const LB_DIVIDE_COUNT: lb_k_divide = 3;
-
-pub type lb_k_reduce = c_uint;
-pub const LB_REDUCE_ASCENDING: lb_k_reduce = 0;
-pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
-pub const LB_REDUCE_TREE: lb_k_reduce = 2;
-pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
-pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
-pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
-
-pub type lb_k_type = c_uint;
-pub const LB_TYPE_F32: lb_k_type = 0;
-pub const LB_TYPE_F16: lb_k_type = 1;
-pub const LB_TYPE_BF16: lb_k_type = 2;
-pub const LB_TYPE_OUT: lb_k_type = 3;
-pub const LB_TYPE_COUNT: lb_k_type = 4;
-
-pub type lb_k_ragged = c_uint;
-pub const LB_RAGGED_LAST: lb_k_ragged = 0;
-pub const LB_RAGGED_FIRST: lb_k_ragged = 1;
-pub const LB_RAGGED_COUNT: lb_k_ragged = 2;
-
-pub type lb_k_raster = c_uint;
-pub const LB_RASTER_N: lb_k_raster = 0;
-pub const LB_RASTER_M: lb_k_raster = 1;
-pub const LB_RASTER_COUNT: lb_k_raster = 2;
-
-pub type lb_c_place = c_uint;
-pub const LB_C_FIRST: lb_c_place = 0;
-pub const LB_C_LAST: lb_c_place = 1;
-pub const LB_C_PLACE_COUNT: lb_c_place = 2;
-
-pub type lb_blend = c_uint;
-pub const LB_BLEND_SEPARATE: lb_blend = 0;
-pub const LB_BLEND_FMA_X: lb_blend = 1;
-pub const LB_BLEND_FMA_C: lb_blend = 2;
-pub const LB_BLEND_COUNT: lb_blend = 3;
-
-pub type lb_activation = c_uint;
-pub const LB_ACTIVATION_NONE: lb_activation = 0;
-pub const LB_ACTIVATION_RELU: lb_activation = 1;
-pub const LB_ACTIVATION_COUNT: lb_activation = 2;
-pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
+pub type lb_failure = c_uint;
+pub const LB_FAILURE_NONE: lb_failure = 0;
+pub const LB_FAILURE_VALUE: lb_failure = 1;
+pub const LB_FAILURE_CLASS: lb_failure = 2;
+pub const LB_FAILURE_UNWRITTEN: lb_failure = 3;
+pub const LB_FAILURE_GUARDS: lb_failure = 4;
+pub const LB_FAILURE_INPUTS: lb_failure = 5;
+pub const LB_FAILURE_FAILED: lb_failure = 6;
+pub const LB_FAILURE_CRASHED: lb_failure = 7;
+pub const LB_FAILURE_HUNG: lb_failure = 8;
+pub const LB_FAILURE_COUNT: lb_failure = 9;
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_device {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_workspace {
     _private: [u8; 0],
 }
 
@@ -468,12 +543,6 @@ pub struct lb_capture {
 /// Opaque: only behind a pointer.
 #[repr(C)]
 pub struct lb_grading {
-    _private: [u8; 0],
-}
-
-/// Opaque: only behind a pointer.
-#[repr(C)]
-pub struct lb_workspace {
     _private: [u8; 0],
 }
 
@@ -497,7 +566,61 @@ pub struct lb_reader {
 
 /// Opaque: only behind a pointer.
 #[repr(C)]
+pub struct lb_net {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_arith {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_net_run {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
 pub struct lb_judge {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_parity {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_invariance_run {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_sweep {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_deviations {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_scan {
+    _private: [u8; 0],
+}
+
+/// Opaque: only behind a pointer.
+#[repr(C)]
+pub struct lb_capsule {
     _private: [u8; 0],
 }
 
@@ -693,6 +816,7 @@ pub struct lb_record {
     pub contract_rule: *mut c_char,
     pub contract_specials: *mut c_char,
     pub power: lb_power_score,
+    pub known: *mut c_char,
 }
 
 #[repr(C)]
@@ -851,6 +975,213 @@ pub struct lb_op_truth {
     pub value: [*mut f64; LB_OP_OUTPUTS as usize],
     pub error: [*mut f64; LB_OP_OUTPUTS as usize],
     pub limit: [*mut f64; LB_OP_OUTPUTS as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_gemm_options {
+    pub kernel: *const c_char,
+    pub threads: c_int,
+    pub workspace: *mut lb_workspace,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_kernel_text {
+    pub name: *const c_char,
+    pub note: *const c_char,
+    pub usable: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule {
+    pub order: lb_k_order,
+    pub tile_k: c_uint,
+    pub split: c_uint,
+    pub stream_k: c_uint,
+    pub tile_m: c_uint,
+    pub tile_n: c_uint,
+    pub raster: lb_k_raster,
+    pub divide: lb_k_divide,
+    pub ragged: lb_k_ragged,
+    pub promote: c_uint,
+    pub reduce: lb_k_reduce,
+    pub partial: lb_k_type,
+    pub sum: lb_k_type,
+    pub c_place: lb_c_place,
+    pub scaled: bool,
+    pub alpha: f64,
+    pub beta: f64,
+    pub blend: lb_blend,
+    pub activation: lb_activation,
+    pub out: *const lb_format,
+    pub saturate: bool,
+    pub bias: *const lb_mat,
+    pub batch: usize,
+    pub a_step: isize,
+    pub b_step: isize,
+    pub c_step: isize,
+    pub d_step: isize,
+    pub bias_step: isize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_schedule_named {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_options {
+    pub unit: *const lb_unit,
+    pub base: *const lb_schedule,
+    pub max_found: usize,
+    pub gemm: *const lb_gemm_options,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit_row {
+    pub unit: lb_unit,
+    pub alike: usize,
+    pub schedule: lb_schedule,
+    pub same: u64,
+    pub compared: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_fit {
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub found: *mut lb_fit_row,
+    pub found_count: usize,
+    pub found_total: usize,
+    pub has_best: bool,
+    pub best: lb_fit_row,
+    pub tried: u64,
+    pub elements: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sum_order {
+    pub name: *const c_char,
+    pub lanes: c_uint,
+    pub chunk: c_uint,
+    pub step: c_uint,
+    pub tree: bool,
+    pub fold: c_uint,
+    pub split: c_uint,
+    pub wide: bool,
+    pub source: *const c_char,
+    pub note: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_case {
+    pub name: *const c_char,
+    pub m: usize,
+    pub n: usize,
+    pub k: [usize; 4],
+    pub prefixes: [usize; 4],
+    pub seed: u64,
+    pub activations_first: bool,
+    pub fp8_weights: bool,
+    pub against: *const c_char,
+    pub recorded: *const c_char,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibrate_options {
+    pub unit: *const lb_unit,
+    pub schedule: *const lb_schedule,
+    pub order: *const c_char,
+    pub against: *const c_char,
+    pub case_name: *const c_char,
+    pub k: *const usize,
+    pub k_count: usize,
+    pub m: usize,
+    pub n: usize,
+    pub seed: u64,
+    pub has_seed: bool,
+    pub out: *const lb_format,
+    pub margin: f64,
+    pub false_alarm: f64,
+    pub elements: f64,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_figures {
+    pub first_row: usize,
+    pub rows: usize,
+    pub cols: usize,
+    pub row_rms: f64,
+    pub floor: f64,
+    pub old_floor: f64,
+    pub drift_rms: f64,
+    pub drift_max: f64,
+    pub bias: f64,
+    pub decided: u64,
+    pub spread: f64,
+    pub largest: f64,
+    pub tail: lb_calibration_tail,
+    pub margin_needed: f64,
+    pub max_ulp: f64,
+    pub sign_flips: u64,
+    pub over_ulp: u64,
+    pub over_floor: u64,
+    pub over_old: u64,
+    pub max_abs: f64,
+    pub rel_rms: f64,
+    pub worst_ratio: f64,
+    pub worst_row: usize,
+    pub worst_col: usize,
+    pub fault_ratio: [f64; LB_CALIBRATION_FAULTS_MAX as usize],
+    pub weakest: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration_depth {
+    pub k: usize,
+    pub blocks: *mut lb_calibration_figures,
+    pub block_count: usize,
+    pub rows: *mut lb_calibration_figures,
+    pub seconds: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_calibration {
+    pub what: [c_char; 700],
+    pub against: [c_char; 64],
+    pub named: *const lb_calibration_case,
+    pub r#in: *const lb_format,
+    pub out: *const lb_format,
+    pub m: usize,
+    pub n: usize,
+    pub seed: u64,
+    pub margin: f64,
+    pub false_alarm: f64,
+    pub elements: f64,
+    pub truncates: bool,
+    pub depths: *mut lb_calibration_depth,
+    pub depth_count: usize,
 }
 
 #[repr(C)]
@@ -1220,28 +1551,13 @@ pub struct lb_warp_options {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_gemm_options {
-    pub kernel: *const c_char,
-    pub threads: c_int,
-    pub workspace: *mut lb_workspace,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_kernel_text {
-    pub name: *const c_char,
-    pub note: *const c_char,
-    pub usable: bool,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
 pub struct lb_dtype {
     pub name: *const c_char,
     pub safetensors: *const c_char,
     pub npy: *const c_char,
     pub bytes: c_int,
     pub format: c_int,
+    pub block: c_int,
 }
 
 #[repr(C)]
@@ -1270,6 +1586,342 @@ pub struct lb_operand {
     pub mat: lb_mat,
     pub file: *mut lb_file,
     pub owned: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_options {
+    pub heads: usize,
+    pub drop_unknown: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_about {
+    pub kind: *const c_char,
+    pub takes_tokens: bool,
+    pub grows: bool,
+    pub layers: usize,
+    pub width: usize,
+    pub heads: usize,
+    pub kv_heads: usize,
+    pub context: usize,
+    pub in_cols: usize,
+    pub out_cols: usize,
+    pub nodes: usize,
+    pub weights: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_input {
+    pub tokens: *const i32,
+    pub values: *const f64,
+    pub rows: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_step {
+    pub node: *const c_char,
+    pub op: *const lb_op,
+    pub max_abs: f64,
+    pub max_ulp: f64,
+    pub ratio: f64,
+    pub budget: f64,
+    pub row: usize,
+    pub col: usize,
+    pub compared: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_flip {
+    pub row: usize,
+    pub token_a: i32,
+    pub token_b: i32,
+    pub gap: f64,
+    pub error: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_report {
+    pub rows: usize,
+    pub cols: usize,
+    pub a: *mut f64,
+    pub b: *mut f64,
+    pub max_abs: f64,
+    pub max_ulp: f64,
+    pub rms: f64,
+    pub row: usize,
+    pub col: usize,
+    pub kl_mean: f64,
+    pub kl_most: f64,
+    pub top1_same: usize,
+    pub top5_same: usize,
+    pub loss_a: f64,
+    pub loss_b: f64,
+    pub class_mismatch: u64,
+    pub steps: *mut lb_net_step,
+    pub step_count: usize,
+    pub first_over: usize,
+    pub flips: *mut lb_net_flip,
+    pub flip_count: usize,
+    pub seconds_a: f64,
+    pub seconds_b: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_net_parting {
+    pub same: bool,
+    pub compared: u64,
+    pub node: *const c_char,
+    pub row: usize,
+    pub col: usize,
+    pub whole: f64,
+    pub chunked: f64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sampler {
+    pub temperature: f64,
+    pub top_k: usize,
+    pub top_p: f64,
+    pub seed: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_scalar_op {
+    pub name: *const c_char,
+    pub ptx: *const c_char,
+    pub cls: lb_scalar_class,
+    pub ins: c_int,
+    pub outs: c_int,
+    pub r#in: [lb_word; LB_SCALAR_MAX_IN as usize],
+    pub out: [lb_word; LB_SCALAR_MAX_OUT as usize],
+    pub warp: bool,
+    pub target: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub bound: *const c_char,
+    pub max_ulp: f64,
+    pub max_rel: f64,
+    pub max_abs: f64,
+    pub open: *const c_char,
+    pub index: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_operations_options {
+    pub recording: *const c_char,
+    pub part: *const c_char,
+    pub actual: *const c_char,
+    pub command: *const *mut c_char,
+    pub on: *const c_char,
+    pub known: *const c_char,
+    pub approx: *const c_char,
+    pub timeout_seconds: f64,
+    pub seed: u64,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub user: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_operations_row {
+    pub row: usize,
+    pub output: c_int,
+    pub r#in: [u64; LB_SCALAR_MAX_IN as usize],
+    pub got: u64,
+    pub want: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_operations_result {
+    pub op: *const lb_scalar_op,
+    pub name: [c_char; 80],
+    pub verdict: lb_verdict,
+    pub known: bool,
+    pub recorded: bool,
+    pub reason: [c_char; 256],
+    pub total: u64,
+    pub compared: u64,
+    pub exact: u64,
+    pub allowed: u64,
+    pub differ: u64,
+    pub rows: [lb_operations_row; LB_OPERATIONS_ROWS as usize],
+    pub row_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_run_report {
+    pub end: lb_run_end,
+    pub why: [c_char; 512],
+    pub not_written: u64,
+    pub guard_damage: u64,
+    pub inputs_changed: bool,
+    pub seconds: f64,
+    pub detail: [c_char; 256],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_check_options {
+    pub x: lb_case,
+    pub actual: *const lb_mat,
+    pub actual_name: *const c_char,
+    pub on: *const c_char,
+    pub argv: *const *mut c_char,
+    pub unit: *const lb_unit,
+    pub contract: *const lb_contract,
+    pub nan_by_class: bool,
+    pub reference: lb_reference_mode,
+    pub sample: usize,
+    pub seed: u64,
+    pub timeout_seconds: f64,
+    pub max_outliers: usize,
+    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+    pub progress_user: *mut c_void,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+    pub quick: bool,
+    pub output: *mut c_void,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_block_options {
+    pub reference: lb_mat,
+    pub actual: *const c_void,
+    pub actual_bytes: usize,
+    pub ld: usize,
+    pub guard_bytes: usize,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub max_outliers: usize,
+    pub power: bool,
+    pub allow_blind: *const *const c_char,
+    pub allow_blind_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_grade_files_options {
+    pub actual: *const c_char,
+    pub reference: *const c_char,
+    pub format: *const lb_format,
+    pub files: lb_file_options,
+    pub contract: *const lb_contract,
+    pub k: f64,
+    pub has_sentinel: bool,
+    pub sentinel: u64,
+    pub max_outliers: usize,
+    pub band_bytes: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_parity_options {
+    pub on: *const *const c_char,
+    pub on_count: usize,
+    pub ops: *const *const c_char,
+    pub op_count: usize,
+    pub pattern: *const c_char,
+    pub cases: *const *const c_char,
+    pub case_count: usize,
+    pub quick: bool,
+    pub seed: u64,
+    pub jobs: c_uint,
+    pub repeats: c_uint,
+    pub timeout_seconds: f64,
+    pub known: *const c_char,
+    pub plan_only: bool,
+    pub no_shipped_known: bool,
+    pub no_power: bool,
+    pub functions: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_parity_row {
+    pub op: *const c_char,
+    pub on: *const c_char,
+    pub cases: usize,
+    pub pass: usize,
+    pub fail: usize,
+    pub known: usize,
+    pub unproven: usize,
+    pub skip: usize,
+    pub worst_ratio: f64,
+    pub worst: [c_char; LB_OP_TEXT as usize],
+    pub power_caught: usize,
+    pub power_due: usize,
+    pub restarts: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_invariance {
+    pub op: *const c_char,
+    pub axis: *const c_char,
+    pub what: *const c_char,
+    pub on: *const c_char,
+    pub verdict: lb_verdict,
+    pub reason: [c_char; 256],
+    pub ulp: f64,
+    pub differ: usize,
+    pub compared: usize,
+    pub text: [c_char; LB_OP_TEXT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sweep_row {
+    pub op: *const c_char,
+    pub on: *const c_char,
+    pub last_good: f64,
+    pub first_bad: f64,
+    pub largest: f64,
+    pub reason: [c_char; 256],
+    pub text: [c_char; LB_OP_TEXT as usize],
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_deviation {
+    pub name: *const c_char,
+    pub text: *const c_char,
+    pub on: *const c_char,
+    pub device: [c_char; 512],
+    pub tolerance: f64,
+    pub stated: f64,
+    pub limit: f64,
+    pub made_of: *const c_char,
+    pub max_abs: f64,
+    pub ulp: f64,
+    pub row: usize,
+    pub col: usize,
+    pub margin: f64,
+    pub cause: [c_char; 160],
+    pub verdict: lb_verdict,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_not_covered {
+    pub what: *const c_char,
+    pub which: *const c_char,
+    pub why: *const c_char,
 }
 
 #[repr(C)]
@@ -1386,152 +2038,78 @@ pub struct lb_explain_steps {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_run_report {
-    pub end: lb_run_end,
-    pub why: [c_char; 512],
-    pub not_written: u64,
-    pub guard_damage: u64,
-    pub inputs_changed: bool,
-    pub seconds: f64,
-    pub detail: [c_char; 256],
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_check_options {
-    pub x: lb_case,
-    pub actual: *const lb_mat,
-    pub actual_name: *const c_char,
-    pub on: *const c_char,
-    pub argv: *const *mut c_char,
-    pub unit: *const lb_unit,
-    pub contract: *const lb_contract,
-    pub nan_by_class: bool,
-    pub reference: lb_reference_mode,
-    pub sample: usize,
-    pub seed: u64,
-    pub timeout_seconds: f64,
-    pub max_outliers: usize,
-    pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
-    pub progress_user: *mut c_void,
-    pub power: bool,
-    pub allow_blind: *const *const c_char,
-    pub allow_blind_count: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_block_options {
-    pub reference: lb_mat,
-    pub actual: *const c_void,
-    pub actual_bytes: usize,
-    pub ld: usize,
-    pub guard_bytes: usize,
-    pub has_sentinel: bool,
-    pub sentinel: u64,
-    pub contract: *const lb_contract,
-    pub k: f64,
-    pub max_outliers: usize,
-    pub power: bool,
-    pub allow_blind: *const *const c_char,
-    pub allow_blind_count: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_grade_files_options {
-    pub actual: *const c_char,
-    pub reference: *const c_char,
-    pub format: *const lb_format,
-    pub files: lb_file_options,
-    pub contract: *const lb_contract,
-    pub k: f64,
-    pub has_sentinel: bool,
-    pub sentinel: u64,
-    pub max_outliers: usize,
-    pub band_bytes: usize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_schedule {
-    pub order: lb_k_order,
-    pub tile_k: c_uint,
-    pub split: c_uint,
-    pub stream_k: c_uint,
-    pub tile_m: c_uint,
-    pub tile_n: c_uint,
-    pub raster: lb_k_raster,
-    pub divide: lb_k_divide,
-    pub ragged: lb_k_ragged,
-    pub promote: c_uint,
-    pub reduce: lb_k_reduce,
-    pub partial: lb_k_type,
-    pub sum: lb_k_type,
-    pub c_place: lb_c_place,
-    pub scaled: bool,
-    pub alpha: f64,
-    pub beta: f64,
-    pub blend: lb_blend,
-    pub activation: lb_activation,
-    pub out: *const lb_format,
-    pub saturate: bool,
-    pub bias: *const lb_mat,
-    pub batch: usize,
-    pub a_step: isize,
-    pub b_step: isize,
-    pub c_step: isize,
-    pub d_step: isize,
-    pub bias_step: isize,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_schedule_named {
-    pub name: *const c_char,
-    pub text: *const c_char,
+pub struct lb_scan_line {
+    pub name: [c_char; 192],
+    pub opcode: c_uint,
+    pub kind: lb_scan_kind,
+    pub count: usize,
+    pub rows: *const c_char,
+    pub note: *const c_char,
     pub evidence: lb_evidence,
     pub source: *const c_char,
-    pub note: *const c_char,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit_options {
-    pub unit: *const lb_unit,
-    pub base: *const lb_schedule,
-    pub max_found: usize,
-    pub gemm: *const lb_gemm_options,
+pub struct lb_scan_kernel {
+    pub name: *const c_char,
+    pub arch: [c_char; 16],
+    pub ptx: bool,
+    pub instructions: usize,
+    pub lines: *const lb_scan_line,
+    pub line_count: usize,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_sass_op {
+    pub opcode: c_uint,
+    pub forms: c_uint,
+    pub name: *const c_char,
+    pub kind: lb_scan_kind,
+    pub archs: *const c_char,
+    pub what: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct lb_shrink_options {
+    pub check: *const lb_check_options,
+    pub seconds: f64,
+    pub runs: u64,
     pub progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
     pub progress_user: *mut c_void,
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit_row {
-    pub unit: lb_unit,
-    pub alike: usize,
-    pub schedule: lb_schedule,
-    pub same: u64,
-    pub compared: u64,
+pub struct lb_shrunk {
+    pub check: lb_check_options,
+    pub record: *mut lb_record,
+    pub failure: lb_failure,
+    pub from_m: usize,
+    pub from_n: usize,
+    pub from_k: usize,
+    pub runs: u64,
+    pub seconds: f64,
+    pub out_of_budget: bool,
+    pub kept: [c_char; 160],
+    pub observed: lb_mat,
+    pub memory: [*mut c_void; 8],
 }
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct lb_fit {
-    pub verdict: lb_verdict,
-    pub reason: [c_char; 256],
-    pub found: *mut lb_fit_row,
-    pub found_count: usize,
-    pub found_total: usize,
-    pub has_best: bool,
-    pub best: lb_fit_row,
-    pub tried: u64,
-    pub elements: u64,
+pub struct lb_capsule_notes {
+    pub contract: *const c_char,
+    pub command: *const c_char,
+    pub shrunk: *const c_char,
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_emit_options, lb_emit_stats, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_gemm_options, lb_kernel_text, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_emit_options, lb_emit_stats, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -1750,6 +2328,82 @@ extern "C" {
     pub fn lb_device_name(d: *const lb_device) -> *const c_char;
     pub fn lb_device_detail(d: *const lb_device) -> *const c_char;
     pub fn lb_device_close(d: *mut lb_device);
+    pub fn lb_workspace_open(out: *mut *mut lb_workspace, err: *mut lb_error) -> lb_status;
+    pub fn lb_workspace_close(w: *mut lb_workspace);
+    pub fn lb_gemm(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_gemm_with(
+        u: *const lb_unit,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        with: *const lb_unit_operands,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_dot_batch(
+        u: *const lb_unit,
+        a: *const c_void,
+        b: *const c_void,
+        c: *const c_void,
+        d: *mut c_void,
+        count: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_kernel_row(i: usize, out: *mut lb_kernel_text) -> bool;
+    pub fn lb_schedule_can(u: *const lb_unit) -> bool;
+    pub fn lb_gemm_scheduled(
+        u: *const lb_unit,
+        s: *const lb_schedule,
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        d: *mut lb_mat,
+        options: *const lb_gemm_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
+    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
+    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
+    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
+    pub fn lb_fit_schedule(
+        a: *const lb_mat,
+        b: *const lb_mat,
+        c: *const lb_mat,
+        actual: *const lb_mat,
+        o: *const lb_fit_options,
+        out: *mut lb_fit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_fit_close(f: *mut lb_fit);
+    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
+    pub fn lb_sum_order_row(i: usize) -> *const lb_sum_order;
+    pub fn lb_sum_order_find(name: *const c_char, out: *mut *const lb_sum_order, err: *mut lb_error) -> lb_status;
+    pub fn lb_order_sum(
+        order: *const lb_sum_order,
+        a: *const f32,
+        w: *const f32,
+        k: usize,
+        scale: *const f32,
+        scale_block: usize,
+        out: *mut f64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_calibration_case_row(i: usize) -> *const lb_calibration_case;
+    pub fn lb_calibration_fault_name(i: usize) -> *const c_char;
+    pub fn lb_calibration_fault_what(i: usize) -> *const c_char;
+    pub fn lb_calibration_tail_name(t: lb_calibration_tail) -> *const c_char;
+    pub fn lb_calibrate(o: *const lb_calibrate_options, out: *mut *mut lb_calibration, err: *mut lb_error) -> lb_status;
+    pub fn lb_calibration_close(c: *mut lb_calibration);
+    pub fn lb_calibration_to_json(c: *const lb_calibration, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
     pub fn lb_capture_open(out: *mut *mut lb_capture, options: *const lb_capture_options, err: *mut lb_error) -> lb_status;
     pub fn lb_capture_close(c: *mut lb_capture);
     pub fn lb_capture_device(c: *const lb_capture) -> *const c_char;
@@ -1903,31 +2557,11 @@ extern "C" {
         options: *const lb_warp_options,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_workspace_open(out: *mut *mut lb_workspace, err: *mut lb_error) -> lb_status;
-    pub fn lb_workspace_close(w: *mut lb_workspace);
-    pub fn lb_gemm(
-        u: *const lb_unit,
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        d: *mut lb_mat,
-        options: *const lb_gemm_options,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_dot_batch(
-        u: *const lb_unit,
-        a: *const c_void,
-        b: *const c_void,
-        c: *const c_void,
-        d: *mut c_void,
-        count: usize,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_kernel_row(i: usize, out: *mut lb_kernel_text) -> bool;
     pub fn lb_dtype_find(name: *const c_char) -> *const lb_dtype;
     pub fn lb_dtype_of_codes(f: *const lb_format) -> *const lb_dtype;
     pub fn lb_dtype_for(f: *const lb_format, npy: bool) -> *const lb_dtype;
     pub fn lb_tensor_count(t: *const lb_tensor) -> usize;
+    pub fn lb_tensor_values(t: *const lb_tensor, first: usize, count: usize, out: *mut f32, err: *mut lb_error) -> lb_status;
     pub fn lb_file_open(
         out: *mut *mut lb_file,
         path: *const c_char,
@@ -1996,6 +2630,203 @@ extern "C" {
     pub fn lb_reader_unchanged(s: *const lb_reader, err: *mut lb_error) -> lb_status;
     pub fn lb_reader_close(s: *mut lb_reader);
     pub fn lb_mat_write(path: *const c_char, tensor_name: *const c_char, m: *const lb_mat, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_kind(i: usize) -> *const c_char;
+    pub fn lb_net_kind_summary(i: usize) -> *const c_char;
+    pub fn lb_net_open(
+        out: *mut *mut lb_net,
+        path: *const c_char,
+        options: *const lb_net_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_close(n: *mut lb_net);
+    pub fn lb_net_describe(n: *const lb_net) -> lb_net_about;
+    pub fn lb_net_node(n: *const lb_net, i: usize, op: *mut *const lb_op) -> *const c_char;
+    pub fn lb_arith_name(i: usize) -> *const c_char;
+    pub fn lb_arith_summary(i: usize) -> *const c_char;
+    pub fn lb_arith_open(out: *mut *mut lb_arith, name: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_arith_close(a: *mut lb_arith);
+    pub fn lb_arith_text(a: *const lb_arith) -> *const c_char;
+    pub fn lb_net_run_open(out: *mut *mut lb_net_run, n: *const lb_net, a: *const lb_arith, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_run_close(r: *mut lb_net_run);
+    pub fn lb_net_run_step(r: *mut lb_net_run, r#in: *const lb_net_input, out: *mut f64, err: *mut lb_error) -> lb_status;
+    pub fn lb_net_run_reset(r: *mut lb_net_run);
+    pub fn lb_net_run_value(
+        r: *const lb_net_run,
+        i: usize,
+        name: *mut *const c_char,
+        rows: *mut usize,
+        cols: *mut usize,
+    ) -> *const f64;
+    pub fn lb_net_run_tap(
+        r: *mut lb_net_run,
+        tap: Option<unsafe extern "C" fn(user: *mut c_void, node: *const c_char, values: *const f64, rows: usize, cols: usize)>,
+        user: *mut c_void,
+    );
+    pub fn lb_net_compare(
+        n: *const lb_net,
+        a: *const lb_arith,
+        b: *const lb_arith,
+        r#in: *const lb_net_input,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_net_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_compare_models(
+        na: *const lb_net,
+        a: *const lb_arith,
+        nb: *const lb_net,
+        b: *const lb_arith,
+        r#in: *const lb_net_input,
+        progress: Option<unsafe extern "C" fn(user: *mut c_void, stage: *const c_char, fraction: f64)>,
+        user: *mut c_void,
+        out: *mut *mut lb_net_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_net_report_close(r: *mut lb_net_report);
+    pub fn lb_net_chunks(
+        n: *const lb_net,
+        a: *const lb_arith,
+        r#in: *const lb_net_input,
+        chunk: usize,
+        out: *mut lb_net_parting,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_sample_token(
+        s: *const lb_sampler,
+        logits: *const f64,
+        count: usize,
+        index: u64,
+        token: *mut i32,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_word_name(w: lb_word) -> *const c_char;
+    pub fn lb_word_bits(w: lb_word) -> c_int;
+    pub fn lb_word_parts(w: lb_word) -> c_int;
+    pub fn lb_word_format(w: lb_word) -> *const lb_format;
+    pub fn lb_scalar_class_name(c: lb_scalar_class) -> *const c_char;
+    pub fn lb_scalar_class_text(c: lb_scalar_class) -> *const c_char;
+    pub fn lb_scalar_row(i: usize) -> *const lb_scalar_op;
+    pub fn lb_scalar_find(name: *const c_char, out: *mut *const lb_scalar_op, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval_warp(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval_rows(
+        op: *const lb_scalar_op,
+        rows: usize,
+        r#in: *const u64,
+        out: *mut u64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_scalar_grade_name(g: lb_scalar_grade_of) -> *const c_char;
+    pub fn lb_scalar_grade(op: *const lb_scalar_op, r#in: *const u64, o: c_int, model: u64, got: u64) -> lb_scalar_grade_of;
+    pub fn lb_scalar_text(w: lb_word, word: u64, text: *mut c_char, size: usize);
+    pub fn lb_scalar_input(w: lb_word, input: c_int, seed: u64, row: u64) -> u64;
+    pub fn lb_operations_replay(
+        o: *const lb_operations_options,
+        out: *mut *mut lb_operations_result,
+        count: *mut usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_operations_record(
+        o: *const lb_operations_options,
+        r: *const lb_operations_result,
+        out: *mut *mut lb_record,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_operations_is_recording(path: *const c_char, is: *mut bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_operations_request(path: *const c_char, part: *const c_char, seed: u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_capture_operations(
+        c: *mut lb_capture,
+        part: *const c_char,
+        seed: u64,
+        out: *mut lb_capture_result,
+        refused: *mut usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_operation_ptx(op: *const lb_scalar_op, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_run_guarded(
+        on: *const c_char,
+        argv: *const *mut c_char,
+        x: *const lb_case,
+        timeout_seconds: f64,
+        y: *mut c_void,
+        report: *mut lb_run_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_poison_code(f: *const lb_format) -> u64;
+    pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_contract_explain(
+        x: *const lb_case,
+        c: *const lb_contract,
+        k: f64,
+        row: usize,
+        col: usize,
+        r#in: *mut lb_limit_input,
+        out: *mut lb_limit,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_sample_indices(
+        n: usize,
+        count: usize,
+        seed: u64,
+        stream: u32,
+        out: *mut *mut usize,
+        out_count: *mut usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_grade_files(o: *const lb_grade_files_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
+    pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_gen_line(
+        suite: *const c_char,
+        seed: u64,
+        index: u64,
+        text: *mut c_char,
+        size: usize,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
+    pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_open(out: *mut *mut lb_parity, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_close(p: *mut lb_parity);
+    pub fn lb_parity_case_count(p: *const lb_parity) -> usize;
+    pub fn lb_parity_case_text(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_device_count(p: *const lb_parity) -> usize;
+    pub fn lb_parity_device(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_device_name(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_left_out(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_next(p: *mut lb_parity, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
+    pub fn lb_parity_done(p: *const lb_parity) -> usize;
+    pub fn lb_parity_row_at(p: *const lb_parity, i: usize) -> *const lb_parity_row;
+    pub fn lb_parity_distance(p: *const lb_parity, a: usize, b: usize) -> f64;
+    pub fn lb_parity_odd(p: *const lb_parity, device: usize, of: *mut usize) -> usize;
+    pub fn lb_parity_known(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_stale(p: *const lb_parity, i: usize) -> *const c_char;
+    pub fn lb_parity_exit(p: *const lb_parity) -> c_int;
+    pub fn lb_axis_name(i: usize) -> *const c_char;
+    pub fn lb_axis_summary(i: usize) -> *const c_char;
+    pub fn lb_invariance_open(out: *mut *mut lb_invariance_run, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_invariance_next(
+        r: *mut lb_invariance_run,
+        out: *mut lb_invariance,
+        more: *mut bool,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_invariance_close(r: *mut lb_invariance_run);
+    pub fn lb_sweep_open(out: *mut *mut lb_sweep, o: *const lb_parity_options, err: *mut lb_error) -> lb_status;
+    pub fn lb_sweep_next(s: *mut lb_sweep, out: *mut lb_sweep_row, more: *mut bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_sweep_close(s: *mut lb_sweep);
+    pub fn lb_deviations_open(
+        out: *mut *mut lb_deviations,
+        document: *const c_char,
+        o: *const lb_parity_options,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_deviations_next(d: *mut lb_deviations, out: *mut lb_deviation, more: *mut bool, err: *mut lb_error) -> lb_status;
+    pub fn lb_deviations_close(d: *mut lb_deviations);
+    pub fn lb_parity_not_covered(i: usize, out: *mut lb_not_covered) -> bool;
     pub fn lb_fault_row(i: usize) -> *const lb_fault;
     pub fn lb_fault_find(name: *const c_char, out: *mut *const lb_fault, err: *mut lb_error) -> lb_status;
     pub fn lb_power(r#in: *const lb_power_input, r: *mut lb_record, err: *mut lb_error) -> lb_status;
@@ -2050,75 +2881,40 @@ extern "C" {
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_report_explanation_json(e: *const lb_explanation, out: *mut *mut c_char, err: *mut lb_error) -> lb_status;
-    pub fn lb_run_guarded(
-        on: *const c_char,
-        argv: *const *mut c_char,
-        x: *const lb_case,
-        timeout_seconds: f64,
-        y: *mut c_void,
-        report: *mut lb_run_report,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_poison_code(f: *const lb_format) -> u64;
-    pub fn lb_check(o: *const lb_check_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_contract_explain(
-        x: *const lb_case,
-        c: *const lb_contract,
-        k: f64,
-        row: usize,
-        col: usize,
-        r#in: *mut lb_limit_input,
-        out: *mut lb_limit,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_sample_indices(
-        n: usize,
-        count: usize,
-        seed: u64,
-        stream: u32,
-        out: *mut *mut usize,
-        out_count: *mut usize,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_grade_block(o: *const lb_block_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_grade_files(o: *const lb_grade_files_options, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_unit_read(path: *const c_char, out: *mut lb_unit, err: *mut lb_error) -> lb_status;
-    pub fn lb_replay(path: *const c_char, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_gen_line(
-        suite: *const c_char,
-        seed: u64,
-        index: u64,
-        text: *mut c_char,
+    pub fn lb_scan_kind_name(kind: lb_scan_kind) -> *const c_char;
+    pub fn lb_scan_file(out: *mut *mut lb_scan, path: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_scan_bytes(
+        out: *mut *mut lb_scan,
+        bytes: *const c_void,
         size: usize,
+        name: *const c_char,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_judge_open(out: *mut *mut lb_judge, suite: *const c_char, seed: u64, count: u64, err: *mut lb_error) -> lb_status;
-    pub fn lb_judge_line(j: *mut lb_judge, line: *const c_char, length: usize, err: *mut lb_error) -> lb_status;
-    pub fn lb_judge_close(j: *mut lb_judge, out: *mut *mut lb_record, err: *mut lb_error) -> lb_status;
-    pub fn lb_schedule_can(u: *const lb_unit) -> bool;
-    pub fn lb_gemm_scheduled(
-        u: *const lb_unit,
-        s: *const lb_schedule,
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        d: *mut lb_mat,
-        options: *const lb_gemm_options,
+    pub fn lb_scan_kernel_at(scan: *const lb_scan, i: usize) -> *const lb_scan_kernel;
+    pub fn lb_scan_close(scan: *mut lb_scan);
+    pub fn lb_sass_op_at(i: usize, out: *mut lb_sass_op) -> bool;
+    pub fn lb_failure_name(f: lb_failure) -> *const c_char;
+    pub fn lb_failure_of(r: *const lb_record) -> lb_failure;
+    pub fn lb_shrink(o: *const lb_shrink_options, out: *mut *mut lb_shrunk, err: *mut lb_error) -> lb_status;
+    pub fn lb_shrunk_close(s: *mut lb_shrunk);
+    pub fn lb_shrunk_to_json(s: *const lb_shrunk, capsule: *const c_char, out: *mut *mut c_char, err: *mut lb_error)
+        -> lb_status;
+    pub fn lb_capsule_write(
+        path: *const c_char,
+        check: *const lb_check_options,
+        record: *const lb_record,
+        observed: *const lb_mat,
+        notes: *const lb_capsule_notes,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_schedule_parse(text: *const c_char, out: *mut lb_schedule, err: *mut lb_error) -> lb_status;
-    pub fn lb_schedule_text(s: *const lb_schedule, text: *mut c_char, size: usize);
-    pub fn lb_schedule_equal(a: *const lb_schedule, b: *const lb_schedule) -> bool;
-    pub fn lb_schedule_row(i: usize) -> *const lb_schedule_named;
-    pub fn lb_fit_schedule(
-        a: *const lb_mat,
-        b: *const lb_mat,
-        c: *const lb_mat,
-        actual: *const lb_mat,
-        o: *const lb_fit_options,
-        out: *mut lb_fit,
+    pub fn lb_capsule_open(out: *mut *mut lb_capsule, path: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_capsule_close(c: *mut lb_capsule);
+    pub fn lb_capsule_check(c: *const lb_capsule) -> *const lb_check_options;
+    pub fn lb_capsule_text(c: *const lb_capsule, key: *const c_char) -> *const c_char;
+    pub fn lb_capsule_judge(
+        c: *const lb_capsule,
+        how: *const lb_check_options,
+        out: *mut *mut lb_record,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_fit_close(f: *mut lb_fit);
-    pub fn lb_units_alike(a: *const lb_unit, b: *const lb_unit) -> bool;
 }
