@@ -109,12 +109,15 @@ static inline void emit_write(const char *name, const void *bytes, size_t count)
     if (!f || fwrite(bytes, 1, count, f) != count || fclose(f) != 0) fail_msg("%s cannot be written", path);
 }
 
-static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool fragment, bool integers) {
-    const lb_emit_options o = {language, fragment, integers, false};
+static inline char *emit_text_of(const lb_unit *u, lb_emit_options o) {
     lb_error err = {0};
     char *text;
     if (lb_emit_unit(u, &o, &text, NULL, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
     return text;
+}
+
+static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool fragment, bool integers) {
+    return emit_text_of(u, (lb_emit_options){.language = language, .fragment = fragment, .integers = integers});
 }
 
 static inline void emit_identifier(const lb_unit *u, char *out, size_t size) {

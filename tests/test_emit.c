@@ -22,13 +22,13 @@ static int tear_down(void **state) {
 }
 
 /* table.h, and a file of source a unit. */
-static void write_sources(lb_emit_language language, bool integers) {
+static void write_sources(lb_emit_options options) {
     char path[256];
     emit_path(path, sizeof path, "table.h");
     FILE *table = fopen(path, "w");
     assert_non_null(table);
     for (size_t i = 0; i < unit_count; i++) {
-        char name[32], *text = emit_text(&units[i], language, false, integers);
+        char name[32], *text = emit_text_of(&units[i], options);
         snprintf(name, sizeof name, "u%zu.h", i);
         emit_write(name, text, strlen(text));
         free(text);
@@ -44,7 +44,8 @@ static void write_sources(lb_emit_language language, bool integers) {
     assert_int_equal(fclose(table), 0);
 }
 
-static void write_inputs(void) {
+/* Batches of all kinds, or those without NaN, Inf and overflow. */
+static void write_batches(bool finite) {
     char path[256];
     emit_path(path, sizeof path, "in");
     FILE *f = fopen(path, "wb");
@@ -54,7 +55,7 @@ static void write_inputs(void) {
     assert_non_null(want);
     for (size_t i = 0; i < unit_count; i++) {
         for (int kind = 0; kind < EMIT_BATCHES; kind++) {
-            emit_draw(&units[i], kind, &batch);
+            emit_draw(&units[i], finite ? 3 + kind % 2 * 3 : kind, &batch);
             emit_want(&units[i], &batch);
             const uint32_t head[] = {(uint32_t)i, batch.m, batch.n, batch.k};
             fwrite(head, 4, 4, f);
@@ -65,6 +66,10 @@ static void write_inputs(void) {
         }
     }
     assert_int_equal(fclose(f) | fclose(want), 0);
+}
+
+static void write_inputs(void) {
+    write_batches(false);
 }
 
 /* Words of `out` that differ from `want`; the first of them in *first. */
@@ -117,31 +122,89 @@ static void expect_exact(const char *compiler, const char *options, int flushes)
 static void c_is_exact_under_fast_math(void **state) {
     (void)state;
     write_inputs();
-    write_sources(LB_EMIT_C, false);
+    write_sources((lb_emit_options){.language = LB_EMIT_C});
     expect_exact("gcc", "-std=c11 -O3 -ffast-math", 2);
     expect_exact("clang", "-std=c11 -O3 -ffast-math", 2);
-    write_sources(LB_EMIT_C, true);
-    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+}
+
+/* back() undoes what is done to the list behind keep(): one unit in three is taken, unless all are asked for. */
+static lb_unit kept[EMIT_MAX_UNITS];
+static size_t kept_count;
+
+static void keep(void) {
+    memcpy(kept, units, sizeof units);
+    kept_count = unit_count;
+}
+
+static void take_a_third(void) {
+    keep();
+    if (emit_full()) return;
+    for (size_t i = 0; i * 3 < kept_count; i++) units[unit_count = i] = kept[i * 3];
+    unit_count++;
+}
+
+static void back(void) {
+    memcpy(units, kept, sizeof units);
+    unit_count = kept_count;
 }
 
 /* Metal's and CUDA's dialects by a C++ compiler, over a header that stands in for their own. */
 static void metal_and_cuda_are_exact_as_cpp(void **state) {
     (void)state;
     char options[400];
-    const size_t count = unit_count;
-    static lb_unit kept[EMIT_MAX_UNITS];
-    memcpy(kept, units, sizeof units);
-    for (size_t i = 0; !emit_full() && i * 3 < count; i++) units[unit_count = i] = kept[i * 3];
-    unit_count += !emit_full();
+    take_a_third();
     write_inputs();
-    write_sources(LB_EMIT_MSL, false);
+    write_sources((lb_emit_options){.language = LB_EMIT_MSL});
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
     expect_exact("g++", options, 1);
-    write_sources(LB_EMIT_CUDA, false);
+    write_sources((lb_emit_options){.language = LB_EMIT_CUDA});
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
     expect_exact("g++", options, 1);
-    unit_count = count;
-    memcpy(units, kept, sizeof units);
+    back();
+}
+
+static void integers_and_finite_sources_are_exact(void **state) {
+    (void)state;
+    take_a_third();
+    write_inputs();
+    write_sources((lb_emit_options){.language = LB_EMIT_C, .integers = true});
+    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+    write_sources((lb_emit_options){.language = LB_EMIT_C}); /* nothing that C leaves undefined: shifts, sums, conversions */
+    expect_exact("gcc", "-std=c11 -O1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all", 1);
+    write_batches(true);
+    write_sources((lb_emit_options){.language = LB_EMIT_C, .finite = true});
+    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+    back();
+}
+
+/* The real compiler of CUDA C++, where it is. Nothing here runs what it makes. */
+static void cuda_compiles(void **state) {
+    (void)state;
+    static const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32", "sm_90/mma.m16n8k16.f32.bf16.bf16.f32",
+                                        "sm_89/mma.m16n8k32.f16.e4m3.e5m2.f16"};
+    static const int architectures[] = {80, 90, 120};
+    const char *nvcc = access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "nvcc";
+    if (!emit_have(nvcc)) {
+        print_message("[   SKIP   ] no nvcc\n");
+        return;
+    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        lb_unit u;
+        char function[200], kernel[1024];
+        assert_int_equal(lb_unit_find(names[i], &u, NULL), LB_OK);
+        char *text = emit_text_of(&u, (lb_emit_options){.language = LB_EMIT_CUDA});
+        emit_write("dot.h", text, strlen(text));
+        free(text);
+        emit_identifier(&u, function, sizeof function);
+        snprintf(kernel, sizeof kernel,
+                 "#include \"dot.h\"\n__global__ void run(const unsigned *a, const unsigned *b, const unsigned *c, unsigned *d) {\n"
+                 "    d[threadIdx.x] = %s_dot(a + threadIdx.x * %d, b, c[threadIdx.x]);\n}\n",
+                 function, u.k);
+        emit_write("dot.cu", kernel, strlen(kernel));
+        const int status =
+            emit_run("cd %s && %s -arch=sm_%d -O3 --use_fast_math -cubin -o dot.cubin dot.cu", emit_folder, nvcc, architectures[i]);
+        if (status != 0) fail_msg("nvcc -arch=sm_%d, %s: exit %d", architectures[i], names[i], status);
+    }
 }
 
 /* ---- recordings ------------------------------------------------------------------------------------------------------------ */
@@ -189,10 +252,8 @@ static void recordings_of_gpus_are_reproduced(void **state) {
         print_message("[   SKIP   ] no ../shared/hwdata\n");
         return;
     }
-    const size_t count = unit_count;
-    static lb_unit kept[EMIT_MAX_UNITS];
-    memcpy(kept, units, sizeof units);
     char path[256];
+    keep();
     emit_path(path, sizeof path, "in");
     FILE *in = fopen(path, "wb");
     emit_path(path, sizeof path, "want");
@@ -208,15 +269,14 @@ static void recordings_of_gpus_are_reproduced(void **state) {
     }
     globfree(&files);
     assert_int_equal(fclose(in) | fclose(want), 0);
-    write_sources(LB_EMIT_C, false);
+    write_sources((lb_emit_options){.language = LB_EMIT_C});
     compile("gcc", "-std=c11 -O1 -ffast-math", "driver");
     assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
     char first[400] = "";
     size_t compared;
     const size_t wrong = count_wrong(&compared, first, sizeof first);
     print_message("%zu recordings: %zu of %zu dots as the GPU gave them\n", recordings, compared - wrong, dots);
-    unit_count = count;
-    memcpy(units, kept, sizeof units);
+    back();
     assert_true(compared == dots && wrong == 0 && recordings == 30);
 }
 
@@ -226,7 +286,7 @@ static void recordings_of_gpus_are_reproduced(void **state) {
 static size_t wrong_after(const char *edit) {
     char path[256], first[400];
     size_t compared;
-    write_sources(LB_EMIT_C, false);
+    write_sources((lb_emit_options){.language = LB_EMIT_C});
     emit_path(path, sizeof path, "u0.h");
     assert_int_equal(emit_run("cd %s && cp u0.h before.h && sed -E -i '%s' u0.h && ! cmp -s u0.h before.h", emit_folder, edit), 0);
     compile("gcc", "-std=c11 -O3 -ffast-math -Wno-unused-variable", "driver");
@@ -244,8 +304,7 @@ static void wrong_sources_are_seen(void **state) {
         {"a shift that is not clamped", "s/(i[0-9]+) < 31 \\? i[0-9]+ : 31;/\\1;/"},
         {"an exponent that is off by one", "s/ = 151 - /= 150 - /;s/ = 150 - / = 149 - /"},
     };
-    const size_t count = unit_count;
-    const lb_unit first = units[0];
+    keep();
     assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.f16.f16.f32", &units[0], NULL), LB_OK);
     unit_count = 1;
     write_inputs();
@@ -255,8 +314,7 @@ static void wrong_sources_are_seen(void **state) {
         if (wrong == 0) fail_msg("%s is not seen", edits[i].what);
     }
     assert_int_equal(wrong_after("1s/$/ /"), 0); /* what no compiler sees */
-    unit_count = count;
-    units[0] = first;
+    back();
 }
 
 /* ---- the text ------------------------------------------------------------------------------------------------------------- */
@@ -297,6 +355,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_is_exact_under_fast_math),
         cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(integers_and_finite_sources_are_exact),
+        cmocka_unit_test(cuda_compiles),
         cmocka_unit_test(recordings_of_gpus_are_reproduced),
         cmocka_unit_test(wrong_sources_are_seen),
         cmocka_unit_test(text_is_the_same_each_time_and_says_its_hash),

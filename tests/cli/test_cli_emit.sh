@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# lastbit emit as a command: what it writes, what it refuses and how.  usage: test_cli_emit.sh LASTBIT
+set -euo pipefail
+lastbit=$(realpath "$1")
+folder=$(mktemp -d)
+trap 'rm -r "$folder"' EXIT
+cd "$folder"
+unit=sm_80/mma.m16n8k16.f16.f16.f16.f16
+
+fail() {
+    echo "FAIL $*"
+    exit 1
+}
+
+# refused CODE TEXT ARGUMENTS…: the exit code, one line that has TEXT, and no file
+refused() {
+    local code=$1 text=$2 status=0
+    shift 2
+    "$lastbit" emit "$@" >out 2>err || status=$?
+    [[ $status == "$code" ]] || fail "emit $*: exit $status, not $code"
+    [[ $(wc -l <err) == 1 ]] || fail "emit $*: $(wc -l <err) lines of error"
+    grep -qF -- "$text" err || fail "emit $*: '$text' is not in: $(cat err)"
+    [[ ! -s out && ! -e x ]] || fail "emit $*: something was written"
+}
+
+"$lastbit" emit $unit --lang msl --fragment --stats -o a.metal >stats
+"$lastbit" emit $unit --lang msl --fragment >b.metal
+cmp a.metal b.metal || fail "the text differs between two calls"
+hash=$(sed -n 1p a.metal | grep -oE '[0-9a-f]{16}')
+grep -q "hash=$hash\$" stats || fail "--stats has another hash than the text"
+grep -qE '^outputs=4 products=16 statements=[0-9]+: path=[0-9]+ decode=[0-9]+ address=[0-9]+ special=[0-9]+$' stats || fail "stats: $(cat stats)"
+statements=$(grep -oE 'statements=[0-9]+' stats | cut -d= -f2)
+[[ $statements -gt 1000 && $statements -lt 2015 ]] || fail "$statements statements; 2,015 are published"
+"$lastbit" emit --list >list 2>count
+grep -q "^$unit *tile fragment\$" list || fail "--list lacks $unit"
+[[ $(wc -l <list) -gt 190 ]] || fail "--list has $(wc -l <list) units"
+for language in c opencl glsl hlsl msl cuda; do
+    "$lastbit" emit $unit --lang $language --set frac_bits=23 >text
+    grep -q "_frac_bits_23_dot(" text || fail "$language: the name does not say what was set"
+done
+
+refused 2 'did you mean glsl' $unit --lang glsk -o x
+refused 2 '--lang is missing' $unit -o x
+refused 2 'one UNIT' --lang c -o x
+refused 2 'path fma_chain is not written as source' sm_80/mma.m8n8k4.f64.f64.f64.f64 --lang c -o x
+refused 2 'edges may not' $unit --set overflow=max --lang c -o x
+refused 2 'B lies in shared memory' sm_90/wgmma.m64n8k16.f32.f16.f16 --lang c --fragment -o x
+refused 2 'cannot be written' $unit --lang c -o no/such/folder/x
+echo ok
