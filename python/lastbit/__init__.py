@@ -15,6 +15,7 @@ formats, quantize, decode  number formats: one rounding, from the exact value
 from ._abi import VERSION as __version__
 from ._assert import Mismatch, assert_within
 from ._convert import decode, decode_blocks, quantize, quantize_blocks
+from ._export import export_mlp
 from ._formats import BlockFormat, Format, block_formats, formats
 from ._library import (ArgumentError, DeviceError, Error, FileError, FormatError, OutOfMemoryError, ShapeError, UnavailableError,
                        UnknownNameError)
@@ -25,7 +26,7 @@ from ._units import Unit, unit, units
 
 __all__ = ["ArgumentError", "BlockFormat", "Contract", "DeviceError", "Error", "FileError", "Format", "FormatError", "Mismatch", "OutOfMemoryError",
            "Result", "Scalar", "ShapeError", "UnavailableError", "Unit", "UnknownNameError", "__version__", "assert_within", "block_formats",
-           "calibrate", "check", "check_capsule", "contract", "contracts", "decode", "decode_blocks", "formats", "grade", "quantize", "quantize_blocks", "replay",
+           "calibrate", "check", "check_capsule", "contract", "contracts", "decode", "decode_blocks", "export_mlp", "formats", "grade", "quantize", "quantize_blocks", "replay",
            "scalar", "scalars", "shrink", "unit", "units"]
 
 for _public in [value for name, value in list(globals().items()) if name in __all__ and isinstance(value, type)]:

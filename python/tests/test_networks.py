@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import lastbit as lb
 import numpy as np
 import pytest
 
@@ -177,6 +178,40 @@ def test_what_a_reference_lacks_is_said(tmp_path):
         demo.write_safetensors(tmp_path / "r.safetensors", tensors)
         done = verify(tmp_path / "model.safetensors", "--reference", tmp_path / "r.safetensors")
         assert done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1 and not done.stdout
+
+
+class Layer:
+    def __init__(self, weight, bias):
+        self.weight, self.bias = weight, bias
+
+
+class Mlp:
+    """Laid out as equinox.nn.MLP is."""
+    def __init__(self, layers):
+        self.layers = tuple(layers)
+
+
+def test_a_pytree_is_exported(tmp_path):
+    jax = pytest.importorskip("jax.numpy")
+    rng = np.random.default_rng(3)
+    arrays = [(draw(rng, 5, 4), draw(rng, 5)), (draw(rng, 3, 5), None)]
+    x = draw(rng, 2, 4)
+    y = demo.gelu(x.astype(np.float64) @ arrays[0][0].T + arrays[0][1]) @ arrays[1][0].T
+    demo.write_safetensors(tmp_path / "reference.safetensors", {"input": x, "output": y})
+    forms = {"pairs": arrays, "dicts": [{"weight": w, "bias": b} for w, b in arrays],
+             "pytree": Mlp(Layer(jax.asarray(w), None if b is None else jax.asarray(b)) for w, b in arrays)}
+    for name, model in forms.items():
+        lb.export_mlp(model, tmp_path / f"{name}.safetensors")
+        assert record(tmp_path / f"{name}.safetensors", "--reference", tmp_path / "reference.safetensors")["verdict"] == "PASS"
+
+
+@pytest.mark.parametrize("model, said", [([], "no layers"), ([3], "has no weight"), ([(np.zeros(3), None)], "1 dimensions; it should have 2"),
+                                         ([(np.zeros((2, 3)), np.zeros(3))], "3 numbers; the weight gives 2"),
+                                         ([(np.zeros((2, 3)), None), (np.zeros((2, 3)), None)], "the layer before it gives 2")])
+def test_what_is_no_mlp_is_one_line(tmp_path, model, said):
+    with pytest.raises(lb.Error, match=said):
+        lb.export_mlp(model, tmp_path / "x.safetensors")
+    assert not list(tmp_path.iterdir())
 
 
 # ---- quantised weights -----------------------------------------------------------------------------------------------------------
