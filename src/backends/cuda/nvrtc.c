@@ -35,8 +35,12 @@ struct lb_nvrtc {
 };
 
 /* As the toolkit, or NVIDIA's package of PyPI in a venv whose folder is in LD_LIBRARY_PATH, lays it down; newest first. */
-static const char *const libraries[] = {
-    "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/local/cuda/lib/libnvrtc.so"};
+static const char *const libraries[] = {"libnvrtc.so.13",
+                                        "libnvrtc.so.12",
+                                        "libnvrtc.so.11.2",
+                                        "libnvrtc.so",
+                                        "/usr/local/cuda/lib64/libnvrtc.so",
+                                        "/usr/local/cuda/lib/libnvrtc.so"};
 
 static lb_status load(lb_nvrtc *c, lb_error *err) {
     const char *other = getenv("LASTBIT_NVRTC"), *missing = NULL;
@@ -44,10 +48,11 @@ static lb_status load(lb_nvrtc *c, lb_error *err) {
     for (size_t i = 0; (!other || !*other) && !c->library && i < sizeof libraries / sizeof libraries[0]; i++)
         c->library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     if (!c->library)
-        return lb_fail(err, LB_E_UNAVAILABLE, "NVRTC",
-                       "no libnvrtc on this machine, which compiles our kernels for CUDA: %s: install the CUDA toolkit's cuda-nvrtc (or pip "
-                       "install nvidia-cuda-nvrtc), or name the library in LASTBIT_NVRTC",
-                       dlerror());
+        return lb_fail(
+            err, LB_E_UNAVAILABLE, "NVRTC",
+            "no libnvrtc on this machine, which compiles our kernels for CUDA: %s: install the CUDA toolkit's cuda-nvrtc (or pip "
+            "install nvidia-cuda-nvrtc), or name the library in LASTBIT_NVRTC",
+            dlerror());
 #define X(entry, params)                                                                                                                   \
     *(void **)&c->entry = dlsym(c->library, #entry);                                                                                       \
     if (!c->entry && !missing) missing = #entry;
@@ -91,8 +96,9 @@ static lb_status choose_arch(const lb_nvrtc *c, int capability, int *out, lb_err
     for (int i = 0; i < count; i++)
         if (archs[i] <= capability && archs[i] > *out) *out = archs[i];
     return *out ? LB_OK
-                : lb_fail(err, LB_E_UNAVAILABLE, "NVRTC", "NVRTC %d.%d compiles for sm_%d and newer; this GPU is sm_%d: install an older one",
-                          c->major, c->minor, archs[0], capability);
+                : lb_fail(err, LB_E_UNAVAILABLE, "NVRTC",
+                          "NVRTC %d.%d compiles for sm_%d and newer; this GPU is sm_%d: install an older one", c->major, c->minor, archs[0],
+                          capability);
 }
 
 static char *log_of(const lb_nvrtc *c, nvrtc_program program) {
