@@ -168,6 +168,7 @@ static void the_flags_are_those_that_are_documented(void **state) {
     assert_null(strstr(rows, "div.full"));
     assert_null(strstr(rows, "sqrt.approx"));
     assert_non_null(strstr(rope, "fma.rn.f32"));
+    assert_null(strstr(rope, "fma.rn.ftz"));
     free(rows);
     free(rope);
     lb_nvrtc_close(c);

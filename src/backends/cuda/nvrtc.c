@@ -42,11 +42,14 @@ static const char *const libraries[] = {"libnvrtc.so.13",
                                         "/usr/local/cuda/lib64/libnvrtc.so",
                                         "/usr/local/cuda/lib/libnvrtc.so"};
 
+/* It keeps memory of its own that it gives back to nobody, so it stays once it is there. */
+enum { HOW = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE };
+
 static lb_status load(lb_nvrtc *c, lb_error *err) {
     const char *other = getenv("LASTBIT_NVRTC"), *missing = NULL;
-    if (other && *other) c->library = dlopen(other, RTLD_NOW | RTLD_LOCAL);
+    if (other && *other) c->library = dlopen(other, HOW);
     for (size_t i = 0; (!other || !*other) && !c->library && i < sizeof libraries / sizeof libraries[0]; i++)
-        c->library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
+        c->library = dlopen(libraries[i], HOW);
     if (!c->library)
         return lb_fail(
             err, LB_E_UNAVAILABLE, "NVRTC",
