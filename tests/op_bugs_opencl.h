@@ -25,7 +25,7 @@ static const planted bugs[] = {
     {__LINE__, "f16 accumulation", "matmul_tiled", "", "f16", "sum = fma(a[y][l], b[l][x], sum);",
      "{ ushort h; vstore_half_rte(fma(a[y][l], b[l][x], sum), 0, (half *)&h); sum = vload_half(0, (const half *)&h); }"},
     {__LINE__, "unclamped tanh", "gelu", "n=3072 magnitude=12", "f32", "fmin(a, 15.0f)", "a"},
-    {__LINE__, "stale slot", "attention_cached", "len=12 rows=7", "f32", "{k, v, d, 0, rows,", "{k, v, d, 0, len,"},
+    {__LINE__, "stale slot", "attention_cached", "len=12 rows=7", "f32", "{k, v, (size_t)d, 0, rows,", "{k, v, (size_t)d, 0, len,"},
     {__LINE__, "stale slot", "kv_ring", "len=3 d=5 at=7 rows=8", "bf16", "first + (rows - 1 - first) / len * len", "first"},
 };
 

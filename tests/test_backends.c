@@ -48,7 +48,7 @@ static lb_case case_of(lb_format_id a_format, lb_format_id b_format, const lb_fo
 /* ---- the table ----------------------------------------------------------------------------------------------------------------- */
 
 static void the_backends_are_listed_in_order_each_with_what_it_is(void **state) {
-    static const char *const names[] = {"model", "cpu", "opencl", "vulkan", "plugin", "kernel", "command"};
+    static const char *const names[] = {"model", "cpu", "opencl", "vulkan", "cuda", "plugin", "kernel", "command"};
     const size_t count = sizeof names / sizeof names[0];
     (void)state;
     for (size_t i = 0; i < count; i++) {

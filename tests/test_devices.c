@@ -210,7 +210,7 @@ static const struct {
     {__LINE__, "device", "0", LB_E_FILE, "\"device\" should be a string"},
     {__LINE__, "device", "\"no such thing\"", LB_E_UNAVAILABLE, "no OpenCL device has \"no such thing\""},
     {__LINE__, "device", "\"4000000000\"", LB_E_UNAVAILABLE, "they count from 0"},
-    {__LINE__, "language", "\"fortran\"", LB_E_FILE, "\"fortran\" is not run here; opencl, glsl and hlsl are"},
+    {__LINE__, "language", "\"fortran\"", LB_E_FILE, "\"fortran\" is not run here; opencl, glsl, hlsl and ptx are"},
     {__LINE__, "source", "\"absent.cl\"", LB_E_FILE, "absent.cl: No such file"},
     {__LINE__, "source", "\".\"", LB_E_FILE, "cannot be read"},
     {__LINE__, "entry", "\"g\"", LB_E_FILE, "no kernel \"g\""},

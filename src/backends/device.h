@@ -27,7 +27,7 @@ struct lb_device {
 };
 
 extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command,
-    lb_backend_vulkan;
+    lb_backend_vulkan, lb_backend_cuda;
 
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);
@@ -79,11 +79,12 @@ typedef struct lb_source_job {
  *  open: device is an index or a part of its name, "" for the first; place is for errors; detail[256] gets the device and its driver. */
 typedef struct lb_source_language {
     const char *name, *suffix;
+    bool compiled; /* T and the local sizes are in the text already: options mean nothing */
     lb_status (*open)(void **session, const char *place, const char *device, char *detail, lb_error *err);
     lb_status (*run)(void *session, const lb_source_job *job, lb_error *err);
     void (*close)(void *session); /* NULL is fine */
 } lb_source_language;
 
-extern const lb_source_language lb_opencl_language, lb_glsl_language, lb_hlsl_language;
+extern const lb_source_language lb_opencl_language, lb_glsl_language, lb_hlsl_language, lb_cuda_language, lb_ptx_language;
 
 #endif

@@ -209,8 +209,8 @@ static lb_status row_of(lb_parity *p, const char *op, size_t device, lb_parity_r
 }
 
 /* A device that could not be asked, or could not begin: the case is FAIL with what it said. */
-static void as_failure(lb_worker_answer *a, const lb_error *why) {
-    *a = (lb_worker_answer){.report = {.end = LB_RUN_FAILED}};
+static void as_failure(lb_worker_answer *a, lb_status status, const lb_error *why) {
+    *a = (lb_worker_answer){.report = {.end = LB_RUN_FAILED}, .unavailable = status == LB_E_UNAVAILABLE};
     snprintf(a->report.why, sizeof a->report.why, "%s", why->message);
 }
 
@@ -354,7 +354,7 @@ static lb_status answer(lb_parity *p, lb_error *err) {
     for (size_t d = 0; d < p->fleet->count; d++) LB_TRY(lb_op_truth_open(&s->truths[d], s->x, p->fleet->devices[d].functions, err));
     for (size_t d = 0; d < p->fleet->count; d++) {
         if (s->asked[d] == LB_OK) s->asked[d] = lb_worker_answer_of(worker_of(p, i, d), &s->answers[d], &answers[d], &s->why[d]);
-        if (s->asked[d] != LB_OK) as_failure(&answers[d], &s->why[d]);
+        if (s->asked[d] != LB_OK) as_failure(&answers[d], s->asked[d], &s->why[d]);
     }
     if (p->repeats == 1) LB_TRY(ask_ahead(p, i + 1 + p->fleet->jobs, err)); /* repeats need the device first */
     compare_devices(p, s, answers);

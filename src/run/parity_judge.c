@@ -250,6 +250,11 @@ lb_status lb_parity_judge(const lb_subject *s, lb_record *r, double *ratio, lb_e
         lb_record_text(&r->reason, "%s", s->answer->report.why[0] ? s->answer->report.why : "the device cannot run it");
         return LB_OK;
     }
+    if (s->answer->unavailable) { /* that proves nothing, and is no fault of the kernel's */
+        r->verdict = LB_UNPROVEN;
+        lb_record_text(&r->reason, "nothing ran: %s", s->answer->report.why);
+        return LB_OK;
+    }
     if (s->answer->report.end == LB_RUN_DONE) {
         LB_TRY(lb_op_truth_settle(s->truth, s->x, err));
         for (unsigned p = 0; p < s->x->op->out_count; p++)

@@ -23,7 +23,8 @@ lb_status lb_worker_ask(lb_worker *w, const lb_op_case *x, lb_error *err);
 
 typedef struct lb_worker_answer {
     lb_run_report report;
-    bool cannot; /* the device cannot run the case; report.why says why */
+    bool cannot;      /* the device cannot run the case; report.why says why */
+    bool unavailable; /* nothing could be run, as where there is no driver; report.why says why */
 } lb_worker_answer;
 
 /** Wait for the answer. x->out gets what lies in the outputs, poison where nothing was written; report.not_written counts it.

@@ -20,6 +20,8 @@ enum {
     CU_ERROR_NO_DEVICE = 100,
     CU_ERROR_INVALID_IMAGE = 200, /* from here … */
     CU_ERROR_LAST_OF_JIT = 229,   /* … to here: about what was to be compiled, not about the device */
+    CU_ERROR_NO_BINARY_FOR_GPU = 209,
+    CU_ERROR_UNSUPPORTED_PTX_VERSION = 222,
     CU_ERROR_INVALID_SOURCE = 300,
     CU_COMPUTE_CAPABILITY_MAJOR = 75,
     CU_COMPUTE_CAPABILITY_MINOR = 76,
@@ -39,6 +41,7 @@ enum {
     X(cuDeviceGetAttribute, (int *value, int attribute, cu_device device))                                                                 \
     X(cuCtxCreate_v2, (void **context, unsigned flags, cu_device device))                                                                  \
     X(cuCtxDestroy_v2, (void *context))                                                                                                    \
+    X(cuCtxSetCurrent, (void *context))                                                                                                    \
     X(cuCtxSynchronize, (void))                                                                                                            \
     X(cuModuleLoadDataEx, (void **module, const void *image, unsigned count, int *options, void **values))                                 \
     X(cuLinkCreate_v2, (unsigned count, int *options, void **values, void **state))                                                        \
@@ -206,16 +209,18 @@ lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cu
     if (code != CU_SUCCESS) {
         const bool refused = is_refusal(code);
         out->module = NULL;
+        out->refusal = refused ? code : 0;
         return driver_error(cu, refused ? LB_E_UNAVAILABLE : LB_E_DEVICE, "cuModuleLoadDataEx", code, log, err);
     }
-    code = cu->cuModuleGetFunction(&out->function, out->module, entry);
-    lb_status s = LB_OK;
-    if (code != CU_SUCCESS)
-        s = driver_error(cu, LB_E_DEVICE, "cuModuleGetFunction", code, "", err);
-    else if (!out->function)
-        s = lb_fail(err, LB_E_DEVICE, "CUDA driver", "cuModuleGetFunction: no function and no error");
+    const lb_status s = lb_cuda_find(cu, out, entry, err);
     if (s != LB_OK) lb_cuda_kernel_close(cu, out);
     return s;
+}
+
+lb_status lb_cuda_find(lb_cuda *cu, lb_cuda_kernel *kernel, const char *entry, lb_error *err) {
+    kernel->function = NULL;
+    CU_TRY(cuModuleGetFunction, (&kernel->function, kernel->module, entry));
+    return kernel->function ? LB_OK : lb_fail(err, LB_E_DEVICE, "CUDA driver", "cuModuleGetFunction: no function and no error");
 }
 
 void lb_cuda_kernel_close(lb_cuda *cu, lb_cuda_kernel *kernel) {
@@ -224,9 +229,24 @@ void lb_cuda_kernel_close(lb_cuda *cu, lb_cuda_kernel *kernel) {
 }
 
 lb_status lb_cuda_launch(lb_cuda *cu, const lb_cuda_kernel *kernel, unsigned grid, unsigned threads, void **params, lb_error *err) {
-    CU_TRY(cuLaunchKernel, (kernel->function, grid, 1, 1, threads, 1, 1, 0, NULL, params, NULL));
+    const unsigned blocks[] = {grid, 1, 1}, lanes[] = {threads, 1, 1};
+    return lb_cuda_launch_grid(cu, kernel, blocks, lanes, 0, params, err);
+}
+
+lb_status lb_cuda_launch_grid(lb_cuda *cu, const lb_cuda_kernel *kernel, const unsigned grid[3], const unsigned threads[3], unsigned shared,
+                              void **params, lb_error *err) {
+    CU_TRY(cuLaunchKernel, (kernel->function, grid[0], grid[1], grid[2], threads[0], threads[1], threads[2], shared, NULL, params, NULL));
     CU_TRY(cuCtxSynchronize, ());
     return LB_OK;
+}
+
+lb_status lb_cuda_use(lb_cuda *cu, lb_error *err) {
+    CU_TRY(cuCtxSetCurrent, (cu->context));
+    return LB_OK;
+}
+
+bool lb_cuda_is_elsewhere(int refusal) {
+    return refusal == CU_ERROR_NO_BINARY_FOR_GPU || refusal == CU_ERROR_UNSUPPORTED_PTX_VERSION;
 }
 
 /* ---- memory ----------------------------------------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@ typedef struct lb_cuda_device {
 
 typedef struct lb_cuda_kernel {
     void *module, *function;
+    int refusal; /* the driver's number of why it refuses the PTX, else 0 */
 } lb_cuda_kernel;
 
 /** Open device number `index` with a context of its own.
@@ -33,6 +34,8 @@ lb_status lb_cuda_assemble(lb_cuda *cu, const char *ptx, char **out, size_t *siz
 
 /** Compile PTX (or load machine code) and find its entry. errors LB_E_UNAVAILABLE if the driver refuses the PTX, with the first line of its log; LB_E_DEVICE */
 lb_status lb_cuda_compile(lb_cuda *cu, const char *ptx, const char *entry, lb_cuda_kernel *out, lb_error *err);
+/** Another entry of the same module, in kernel->function. errors LB_E_DEVICE */
+lb_status lb_cuda_find(lb_cuda *cu, lb_cuda_kernel *kernel, const char *entry, lb_error *err);
 void lb_cuda_kernel_close(lb_cuda *cu, lb_cuda_kernel *kernel); /* {0} is fine */
 
 /** Device memory. errors LB_E_DEVICE */
@@ -43,5 +46,15 @@ lb_status lb_cuda_read(lb_cuda *cu, void *bytes, uint64_t from, size_t count, lb
 
 /** Launch grid blocks of `threads`, and wait. params as cuLaunchKernel takes them. errors LB_E_DEVICE: the context is then lost */
 lb_status lb_cuda_launch(lb_cuda *cu, const lb_cuda_kernel *kernel, unsigned grid, unsigned threads, void **params, lb_error *err);
+
+/** The same in up to three dimensions, with `shared` bytes of memory a block beside what the kernel declares. */
+lb_status lb_cuda_launch_grid(lb_cuda *cu, const lb_cuda_kernel *kernel, const unsigned grid[3], const unsigned threads[3], unsigned shared,
+                              void **params, lb_error *err);
+
+/** Make this device's context the calling thread's, where a thread has more than one device. errors LB_E_DEVICE */
+lb_status lb_cuda_use(lb_cuda *cu, lb_error *err);
+
+/** Whether a refusal is about this GPU and driver (built for another GPU, PTX too new), not about the PTX. threads pure */
+bool lb_cuda_is_elsewhere(int refusal);
 
 #endif

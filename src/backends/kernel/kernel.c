@@ -30,6 +30,7 @@ static const struct lb_kernel_language languages[] = {
     {"glsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
     {"hlsl", NULL, "built without Vulkan: apt-get install libvulkan-dev mesa-vulkan-drivers glslang-tools, then build again"},
 #endif
+    {"ptx", &lb_ptx_language, ""},
 };
 
 enum { LANGUAGE_COUNT = sizeof languages / sizeof languages[0] };
@@ -102,6 +103,14 @@ static lb_status read_source(lb_kernel *k, lb_error *err) {
     return LB_OK;
 }
 
+/* What is compiled already is for one T, and takes no options. */
+static lb_status check_compiled(const lb_kernel *k, lb_error *err) {
+    const char *name = k->language->name;
+    if (json_object_get(k->spec, "options")) return lb_fail(err, LB_E_FILE, k->path, "\"options\": %s is compiled already", name);
+    return k->in ? LB_OK
+                 : lb_fail(err, LB_E_FILE, k->path, "\"in\": %s is compiled for one element format: say which, f32, f16 or bf16", name);
+}
+
 static lb_status read_language(lb_kernel *k, lb_error *err) {
     const char *name, *names[LANGUAGE_COUNT];
     LB_TRY(text_of(k, "language", true, &name, err));
@@ -110,9 +119,10 @@ static lb_status read_language(lb_kernel *k, lb_error *err) {
         if (strcmp(name, languages[i].name) == 0) k->language = &languages[i];
     }
     if (!k->language)
-        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s, %s and %s are", name, names[0], names[1],
-                       names[2]);
-    return k->language->runs ? LB_OK : lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
+        return lb_fail(err, LB_E_FILE, k->path, "\"language\": \"%.40s\" is not run here; %s, %s, %s and %s are", name, names[0], names[1],
+                       names[2], names[3]);
+    if (!k->language->runs) return lb_fail(err, LB_E_UNAVAILABLE, k->path, "%s", k->language->missing);
+    return k->language->runs->compiled ? check_compiled(k, err) : LB_OK;
 }
 
 /* "op": a row of launches.def, as every operator has one. */
@@ -218,12 +228,12 @@ static lb_status kernel_run_op(lb_device *d, lb_op_case *x, double timeout_secon
     return run_job(k, &job, timeout_seconds, err);
 }
 
-const lb_backend lb_backend_kernel = {.name = "kernel",
-                                      .summary =
-                                          "kernel:FILE.json, your kernel's source, run on an OpenCL or Vulkan device (docs/kernel-json.md)",
-                                      .open = kernel_open,
-                                      .can = kernel_can,
-                                      .run = kernel_run,
-                                      .can_op = kernel_can_op,
-                                      .run_op = kernel_run_op,
-                                      .close = kernel_close};
+const lb_backend lb_backend_kernel = {
+    .name = "kernel",
+    .summary = "kernel:FILE.json, your kernel's source, run on an OpenCL, Vulkan or CUDA device (docs/kernel-json.md)",
+    .open = kernel_open,
+    .can = kernel_can,
+    .run = kernel_run,
+    .can_op = kernel_can_op,
+    .run_op = kernel_run_op,
+    .close = kernel_close};

@@ -60,7 +60,7 @@ void attend(const keys *a, global const T *q, global T *o, int d, softmax_state 
     for (int j = 0, c = lane; c < d; j++, c += LB_X) store(o, c, a->first < a->last ? out[j] / sum : 0.0f);
 }
 
-#define LOCALS local float query[MOST_D], s[LB_X], weight[LB_X], chunk[LB_X][CHUNK + 1]
+#define LOCALS SHARED float query[MOST_D], s[LB_X], weight[LB_X], chunk[LB_X][CHUNK + 1]
 
 float usual_scale(int d) { return 1.0f / sqrt((float)d); }
 
@@ -69,7 +69,7 @@ GROUP void attention(global const T *q, global const T *k, global const T *v, gl
     LOCALS;
     const int i = get_group_id(0), p = i + q_offset;
     const int last = causal ? clamp(p + 1, 0, seq) : seq, first = window ? max(p - window + 1, 0) : 0;
-    const keys a = {k, v, d, first, last, scale == 0.0f ? usual_scale(d) : scale, softcap, alibi, p};
+    const keys a = {k, v, (size_t)d, first, last, scale == 0.0f ? usual_scale(d) : scale, softcap, alibi, p};
     const softmax_state none = {-INFINITY, 0.0f};
     attend(&a, q + (size_t)i * d, o + (size_t)i * d, d, none, query, s, weight, chunk);
 }
@@ -78,14 +78,14 @@ GROUP void attention_sink(global const T *q, global const T *k, global const T *
                           int d, int causal, int q_offset) {
     LOCALS;
     const int i = get_group_id(0);
-    const keys a = {k, v, d, 0, causal ? clamp(i + q_offset + 1, 0, seq) : seq, usual_scale(d), 0.0f, 0.0f, 0};
+    const keys a = {k, v, (size_t)d, 0, causal ? clamp(i + q_offset + 1, 0, seq) : seq, usual_scale(d), 0.0f, 0.0f, 0};
     const softmax_state sunk = {sink[0], 1.0f};
     attend(&a, q + (size_t)i * d, o + (size_t)i * d, d, sunk, query, s, weight, chunk);
 }
 
 GROUP void attention_cached(global const T *q, global const T *k, global const T *v, global T *o, int len, int d, int rows) {
     LOCALS;
-    const keys a = {k, v, d, 0, rows, usual_scale(d), 0.0f, 0.0f, 0};
+    const keys a = {k, v, (size_t)d, 0, rows, usual_scale(d), 0.0f, 0.0f, 0};
     const softmax_state none = {-INFINITY, 0.0f};
     attend(&a, q, o, d, none, query, s, weight, chunk);
 }

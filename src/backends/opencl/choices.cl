@@ -39,7 +39,7 @@ pick next_of(local pick *s, global const T *row, int n, pick last) {
 }
 
 GROUP void argmax(global const T *x, global int *id, int rows, int vocab) {
-    local pick s[LB_X];
+    SHARED pick s[LB_X];
     const int row = get_group_id(0);
     const pick all = {0xffffffffu, -1};
     const pick first = next_of(s, x + (size_t)row * vocab, vocab, all);
@@ -47,7 +47,7 @@ GROUP void argmax(global const T *x, global int *id, int rows, int vocab) {
 }
 
 GROUP void top_k(global const T *x, global T *y, global int *id, int rows, int vocab, int k) {
-    local pick s[LB_X];
+    SHARED pick s[LB_X];
     const int row = get_group_id(0);
     const size_t at = (size_t)row * vocab;
     pick last = {0xffffffffu, -1};
@@ -61,7 +61,7 @@ GROUP void top_k(global const T *x, global T *y, global int *id, int rows, int v
 
 /* Logits go to w as they are found; the first is the largest. */
 GROUP void moe_route(global const T *x, global float *w, global int *id, int rows, int experts, int k) {
-    local pick s[LB_X];
+    SHARED pick s[LB_X];
     const int row = get_group_id(0);
     const size_t at = (size_t)row * experts, to = (size_t)row * k;
     pick last = {0xffffffffu, -1};
@@ -87,7 +87,7 @@ float mass(local float *s, global const T *x, global const float *y, int n, uint
 
 /* The least order that is kept is found bit by bit; of those that have it, the first few are. Each lane reads what it wrote of y. */
 GROUP void top_p(global const T *x, global float *y, int rows, int vocab, float p) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const int lane = get_local_id(0);
     x += (size_t)get_group_id(0) * vocab;
     y += (size_t)get_group_id(0) * vocab;

@@ -20,7 +20,7 @@ GROUP void matmul(global const T *a, global const T *b, global T *c, int m, int 
 }
 
 GROUP void matmul_tiled(global const T *a, global const T *b, global T *c, int m, int k, int n) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const int x = get_local_id(0), y = get_local_id(1), j = get_global_id(0), i = get_global_id(1);
     float sum = 0.0f;
     for (int l = 0; l < k; l += TILE) {
@@ -35,7 +35,7 @@ GROUP void matmul_tiled(global const T *a, global const T *b, global T *c, int m
 
 /* w is stored [n][k]: its tile is read along k and turned. */
 GROUP void linear(global const T *in, global const T *w, global const T *bias, global T *out, int m, int k, int n) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const int x = get_local_id(0), y = get_local_id(1), j = get_global_id(0), i = get_global_id(1), w_row = j - x + y;
     float sum = j < n ? load(bias, j) : 0.0f;
     for (int l = 0; l < k; l += TILE) {
@@ -50,7 +50,7 @@ GROUP void linear(global const T *in, global const T *w, global const T *bias, g
 
 /* Rows of a batch go to different experts, so only x is shared: a lane walks its own row of w. */
 GROUP void matmul_grouped(global const T *in, global const T *w, global const int *id, global T *out, int rows, int experts, int k, int n) {
-    local float at[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1];
     const int x = get_local_id(0), y = get_local_id(1), j = get_global_id(0), i = get_global_id(1);
     const bool mine = i < rows && j < n;
     const size_t w_row = mine ? ((size_t)id[i] * n + j) * k : 0;

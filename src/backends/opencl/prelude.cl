@@ -18,7 +18,11 @@ float load(global const T *p, size_t i) { return p[i]; }
 void store(global T *p, size_t i, float v) { p[i] = v; }
 #endif
 
+/* What begins a kernel, and a variable of its work-group; cuda.cuh has its own. */
+#ifndef GROUP
 #define GROUP kernel __attribute__((reqd_work_group_size(LB_X, LB_Y, LB_Z)))
+#define SHARED local
+#endif
 
 /* Narrow formats. */
 float from_e4m3(uchar c) {

@@ -24,7 +24,7 @@ GROUP void product(global const void *a, global const void *b,
                    global const void *c,
 #endif
                    global void *d, int m, int n, int k) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const int x = get_local_id(0), y = get_local_id(1), j = get_global_id(0), i = get_global_id(1), b_row = j - x + y;
     float sum = 0.0f;
 #ifdef LB_IN_C

@@ -21,7 +21,7 @@ float tile_dot(local float (*a)[TILE + 1], local float (*b)[TILE + 1], place p, 
 }
 
 GROUP void matmul_fp8(global const uchar *a, global const uchar *b, global float *c, int m, int k, int n, float scale) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     float sum = 0.0f;
     for (int l = p.x; l - p.x < k; l += TILE) {
@@ -33,7 +33,7 @@ GROUP void matmul_fp8(global const uchar *a, global const uchar *b, global float
 }
 
 GROUP void matmul_w8(global const T *in, global const float *scale, global const char *q, global T *out, int m, int k, int n) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     float sum = 0.0f;
     for (int l = p.x; l - p.x < k; l += TILE) {
@@ -46,7 +46,7 @@ GROUP void matmul_w8(global const T *in, global const float *scale, global const
 
 GROUP void matmul_w4(global const T *in, global const uchar *q, global const float *scale, global const uchar *zero, global T *out, int m,
                      int k, int n, int group) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     float sum = 0.0f;
     for (int l = p.x; l - p.x < k; l += TILE) {
@@ -61,7 +61,7 @@ GROUP void matmul_w4(global const T *in, global const uchar *q, global const flo
 
 GROUP void matmul_mxfp8(global const uchar *a, global const uchar *sa, global const uchar *b, global const uchar *sb, global float *c, int m,
                         int k, int n) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     const int groups = k / 32;
     float sum = 0.0f;
@@ -79,7 +79,7 @@ float e2m1_at(global const uchar *row, int l) { return from_e2m1(nibble(row, l))
 
 GROUP void matmul_mxfp4(global const uchar *a, global const uchar *sa, global const uchar *b, global const uchar *sb, global float *c, int m,
                         int k, int n) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     const int groups = k / 32;
     float sum = 0.0f;
@@ -94,7 +94,7 @@ GROUP void matmul_mxfp4(global const uchar *a, global const uchar *sa, global co
 
 GROUP void matmul_nvfp4(global const uchar *a, global const uchar *sa, global const uchar *b, global const uchar *sb, global float *c, int m,
                         int k, int n, float scale) {
-    local float at[TILE][TILE + 1], bt[TILE][TILE + 1];
+    SHARED float at[TILE][TILE + 1], bt[TILE][TILE + 1];
     const place p = here();
     const int groups = k / 16;
     float sum = 0.0f;

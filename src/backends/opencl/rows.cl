@@ -15,7 +15,7 @@ float row_exp_sum(local float *s, global const T *row, int d, float top) {
 }
 
 GROUP void softmax(global const T *x, global T *y, int rows, int d) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const size_t at = (size_t)get_group_id(0) * d;
     const float top = row_max(s, x + at, d);
     const float sum = row_exp_sum(s, x + at, d, top);
@@ -23,7 +23,7 @@ GROUP void softmax(global const T *x, global T *y, int rows, int d) {
 }
 
 GROUP void layernorm(global const T *x, global const T *gamma, global const T *beta, global T *y, int rows, int d, float eps) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const size_t at = (size_t)get_group_id(0) * d;
     float sum = 0.0f, squares = 0.0f;
     for (int j = get_local_id(0); j < d; j += LB_X) sum += load(x, at + j);
@@ -38,7 +38,7 @@ GROUP void layernorm(global const T *x, global const T *gamma, global const T *b
 }
 
 GROUP void rmsnorm(global const T *x, global const T *gamma, global T *y, int rows, int d, float eps) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const size_t at = (size_t)get_group_id(0) * d;
     float squares = 0.0f;
     for (int j = get_local_id(0); j < d; j += LB_X) {
@@ -51,7 +51,7 @@ GROUP void rmsnorm(global const T *x, global const T *gamma, global T *y, int ro
 
 /* A scan of LB_X columns at a time, carried over. */
 GROUP void cumsum(global const T *x, global T *y, int rows, int d) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const size_t at = (size_t)get_group_id(0) * d;
     float carry = 0.0f;
     for (int base = 0; base < d; base += LB_X) {
@@ -63,7 +63,7 @@ GROUP void cumsum(global const T *x, global T *y, int rows, int d) {
 }
 
 GROUP void cross_entropy(global const T *x, global const int *id, global float *loss, int rows, int vocab) {
-    local float s[LB_X];
+    SHARED float s[LB_X];
     const int row = get_group_id(0);
     const size_t at = (size_t)row * vocab;
     const float top = row_max(s, x + at, vocab);
