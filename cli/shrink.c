@@ -21,9 +21,9 @@ typedef struct shrink_args {
 } shrink_args;
 
 static void print_operand(const char *name, const lb_mat *m) {
+    if (!m->codes) return;
     const size_t count = m->rows * m->cols;
     const int digits = (m->format->bits + 3) / 4;
-    if (!m->codes) return;
     printf("  %-10s %zux%zu %s:", name, m->rows, m->cols, m->format->name);
     for (size_t i = 0; i < count && i < ELEMENTS_SHOWN; i++) {
         const uint64_t code = lb_mat_code(m, i / m->cols, i % m->cols);
