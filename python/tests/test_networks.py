@@ -2,6 +2,7 @@
 """Networks against an implementation of their own in NumPy, written from the published definitions; quantised weights against gguf's."""
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -110,6 +111,21 @@ def test_greedy_text_is_numpys(gpt2_files):
     for _ in range(6):
         tokens.append(int(gpt2(weights, tokens)[-1].argmax()))
     assert [int(t) for t in done.stdout.split(",")] == tokens[2:]
+
+
+def test_gpt2s_own_weights_give_its_first_five(tmp_path):
+    """The figures of seed-002: GPT-2 small, tokens of "The meaning of life is"."""
+    weights = os.environ.get("LASTBIT_GPT2")
+    if not weights:
+        pytest.skip("LASTBIT_GPT2 names no model.safetensors of GPT-2 small")
+    done = verify(weights, "--tokens", "464,3616,286,1204,318", "--dump", tmp_path / "out.safetensors", "--brief")
+    assert done.returncode == 0, done.stdout + done.stderr
+    raw = (tmp_path / "out.safetensors").read_bytes()
+    size = int.from_bytes(raw[:8], "little")
+    head = json.loads(raw[8:8 + size])["head"]
+    begin, end = head["data_offsets"]
+    logits = np.frombuffer(raw[8 + size + begin:8 + size + end], "<f4").reshape(head["shape"])
+    assert list(np.argsort(-logits[-1], kind="stable")[:5]) == [407, 284, 262, 326, 257]
 
 
 # ---- BERT ------------------------------------------------------------------------------------------------------------------------
