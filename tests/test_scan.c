@@ -244,6 +244,7 @@ static void a_flipped_modifier_is_another_instruction_or_not_decoded(void **stat
         assert_int_equal(k->line_count, 1);
         if (line_of(k, "IMMA.16832.S8.U8.SAT")) fail_msg("bit %zu changes nothing", bit);
         undecoded += strstr(k->lines[0].note, "not recorded") != NULL;
+        if (bit == 85) assert_string_equal(k->lines[0].name, "IMMA"); /* a shape that nothing has */
         others += strlen(k->lines[0].name) > 4;
         assert_true((strstr(k->lines[0].note, "not recorded") != NULL) == (k->lines[0].evidence == LB_EVIDENCE_OPEN));
         lb_scan_close(s);
@@ -251,6 +252,48 @@ static void a_flipped_modifier_is_another_instruction_or_not_decoded(void **stat
     }
     assert_true(undecoded > 3 && others > 3);
     assert_int_equal(undecoded + others, 16);
+    free(bytes);
+}
+
+/* N of a warpgroup's integers by bits 53 to 58 of the word. */
+static void the_columns_of_a_warpgroup_are_those_that_were_recorded(void **state) {
+    (void)state;
+    static const struct {
+        int line;
+        unsigned field;
+        const char *name;
+    } cases[] = {ROW(0, "IGMMA.64x8x32.S8.S8"),
+                 ROW(9, "IGMMA.64x32x32.S8.S8"),
+                 ROW(12, "IGMMA.64x48x32.S8.S8"),
+                 ROW(27, "IGMMA.64x128x32.S8.S8"),
+                 ROW(51, "IGMMA.64x256x32.S8.S8"),
+                 ROW(1, "IGMMA"),
+                 ROW(54, "IGMMA")};
+    size_t size, word = 0;
+    unsigned char *bytes = read_all(DATA "wgmma.sm_90a.cubin", &size);
+    for (size_t at = 0; at + 16 <= size; at += 16)
+        if (bytes[at] == 0xf1 && (bytes[at + 1] & 15) == 9) word = at;
+    assert_true(word > 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        lb_scan *s;
+        lb_error err;
+        bytes[word + 6] = (unsigned char)((bytes[word + 6] & 0x1f) | cases[i].field << 5);
+        bytes[word + 7] = (unsigned char)((bytes[word + 7] & 0xf8) | cases[i].field >> 3);
+        assert_int_equal(scan_copy(bytes, size, &s, &err), LB_OK);
+        if (!line_of(kernel_of(s, "bytes"), cases[i].name)) fail_msg("row at line %d", cases[i].line);
+        lb_scan_close(s);
+    }
+    free(bytes);
+}
+
+static void code_of_no_whole_number_of_words_is_refused(void **state) {
+    (void)state;
+    size_t size;
+    unsigned char *bytes = read_all(DATA "half.sm_80.cubin", &size);
+    const size_t table = bytes[40] | (size_t)bytes[41] << 8;
+    for (size_t at = table; at + 64 <= size; at += 64)
+        if (bytes[at + 4] == 1 && bytes[at + 8] == 6) bytes[at + 32] ^= 8;
+    must_be_refused(bytes, size, "no whole number of 16-byte words");
     free(bytes);
 }
 
@@ -292,6 +335,9 @@ static void the_cubins_of_a_fatbinary_are_scanned(void **state) {
     assert_int_equal(line_of(kernel_of(s, "fp8"), "HMMA.16816.F32")->count, 2);
     lb_scan_close(s);
     for (size_t n = 4; n < size + 80; n += 7) must_be_refused(fat, n, "");
+    put(fat + 24, size + 1, 8);
+    must_be_refused(fat, size + 80, "an entry that ends behind");
+    put(fat + 24, size, 8);
     put(fat + 80, 0, 4);
     must_be_refused(fat, size + 80, "compressed cubin");
     put(fat + 16, 1, 2);
@@ -306,13 +352,15 @@ static void the_cubins_of_a_fatbinary_are_scanned(void **state) {
 
 static void ptx_is_read_past_comments_blocks_labels_and_guards(void **state) {
     (void)state;
-    static const char text[] = HEAD ".extern .func (.param .b32 r) outer (.param .b32 x);\n"
-                                    ".global .align 4 .b8 table[4] = {1, 2, 3, 4};\n"
-                                    ".visible .entry k(.param .u64 a)\n.maxntid 128, 1, 1\n{\n.reg .b32 %r<9>;\n.loc 1 2 3\n"
-                                    "/* ex2.approx.f32 %f1, %f2; */ $L_1:\n{ .reg .f32 %f<4>;\n@!%p1 ex2.approx.ftz.f32 %f1, %f2; }\n"
-                                    "@%p2 bra $L_1;\nmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3},\n"
-                                    "{%r0,%r1,%r2,%r3},{%r4,%r5},{%f0,%f1,%f2,%f3};\nadd.s32 %r1,%r1,1; add.f32 %f1,%f1,%f2;\nret;\n}\n"
-                                    ".func inner()\n{\nex2.approx.ftz.f32 %f1, %f2; ex2.approx.ftz.f32 %f1, %f2;\n}\n";
+    static const char text[] =
+        HEAD ".extern .func (.param .b32 r) outer (.param .b32 x);\n"
+             ".global .align 4 .b8 table[4] = {1, 2, 3, 4};\n"
+             ".visible .entry k(.param .u64 a)\n.maxntid 128, 1, 1\n{\n.reg .b32 %r<9>;\n.pragma \"a; ex2.approx.f32 b;\";\n.loc 1 2 3\n"
+             "/* ex2.approx.f32 %f1, %f2; */ $L_1:\n{ .reg .f32 %f<4>;\n@!%p1 ex2.approx.ftz.f32 %f1, %f2; }\n"
+             "@%p2 bra $L_1;\nmma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%f0,%f1,%f2,%f3},\n"
+             "{%r0,%r1,%r2,%r3},{%r4,%r5},{%f0,%f1,%f2,%f3};\nadd.s32 %r1,%r1,1; add.f32 %f1,%f1,%f2;\nret;\n}\n"
+             ".global .b8 later[2] = {1, 2};\n"
+             ".func inner()\n{\nex2.approx.ftz.f32 %f1, %f2; ex2.approx.ftz.f32 %f1, %f2;\n}\n";
     lb_scan *s;
     lb_error err = {0};
     if (lb_scan_bytes(&s, text, sizeof text - 1, "text", &err) != LB_OK) fail_msg("%s", err.message);
@@ -368,6 +416,8 @@ int main(void) {
         cmocka_unit_test(no_damage_of_headers_does_harm),
         cmocka_unit_test(a_header_says_what_is_wrong_with_it),
         cmocka_unit_test(a_flipped_modifier_is_another_instruction_or_not_decoded),
+        cmocka_unit_test(the_columns_of_a_warpgroup_are_those_that_were_recorded),
+        cmocka_unit_test(code_of_no_whole_number_of_words_is_refused),
         cmocka_unit_test(sections_that_overlap_are_refused),
         cmocka_unit_test(the_cubins_of_a_fatbinary_are_scanned),
         cmocka_unit_test(ptx_is_read_past_comments_blocks_labels_and_guards),
