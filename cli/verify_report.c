@@ -81,7 +81,7 @@ static void print_flips(const lb_net_report *r) {
 
 static void print_step(const lb_net_step *s, const char *mark) {
     if (!s->compared) {
-        printf("  %-10s %-28s %-16s not in the trace\n", "-", s->node, s->op->name);
+        printf("  %-10s %-28s %-16s not compared: not in the trace, or f32 may overflow inside\n", "-", s->node, s->op->name);
         return;
     }
     printf("  %-10s %-28s %-16s max|d| %-11.4g %10.4g ulp  %.3g of its budget\n", mark, s->node, s->op->name, s->max_abs, s->max_ulp,

@@ -346,6 +346,25 @@ static void a_trace_is_judged_on_its_own_activations(void **state) {
     lb_net_close(n);
 }
 
+static void what_has_no_limit_is_not_compared(void **state) {
+    (void)state;
+    lb_net *n = net_of(llama_bin(), NULL);
+    lb_arith *f64 = arith_of("f64"), *f32 = arith_of("f32");
+    lb_net_report *r;
+    lb_error err = {0};
+    float *table = (float *)(uintptr_t)n->values[node_called(n, "embedding")->in[0].value].weights;
+    for (size_t i = 0; i < (size_t)VOCAB * DIM; i++) table[i] *= 1e30f; /* squares overflow f32 in the first norm */
+    if (lb_net_compare(n, f64, f32, &nine, NULL, NULL, &r, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    assert_string_equal(r->steps[0].node, "embedding");
+    assert_true(r->steps[0].compared);
+    assert_string_equal(r->steps[1].node, "layer.0.attn.norm");
+    assert_false(r->steps[1].compared);
+    lb_net_report_close(r);
+    lb_arith_close(f64);
+    lb_arith_close(f32);
+    lb_net_close(n);
+}
+
 /* ---- refused -------------------------------------------------------------------------------------------------------------------- */
 
 static void unread(int line, const char *path, const lb_net_options *o, const char *part) {
@@ -455,6 +474,7 @@ int main(void) {
         cmocka_unit_test(chunks_change_no_bit),
         cmocka_unit_test(a_planted_fault_is_named),
         cmocka_unit_test(a_trace_is_judged_on_its_own_activations),
+        cmocka_unit_test(what_has_no_limit_is_not_compared),
         cmocka_unit_test(what_is_wrong_with_a_model_is_said),
         cmocka_unit_test(bad_inputs_are_refused),
         cmocka_unit_test(tokens_are_drawn_as_asked),

@@ -105,7 +105,7 @@ typedef struct lb_net_step {
     double ratio;    /* largest |B - A| / budget; above 1: outside it. INFINITY where a class differs */
     double budget;   /* at that element */
     size_t row, col; /* of that element */
-    bool compared;   /* false: a trace has no such tensor */
+    bool compared;   /* false: a trace has no such tensor, or no element has a finite budget */
 } lb_net_step;
 
 typedef struct lb_net_flip {

@@ -43,8 +43,11 @@ static double ratio_of(double out, double value, double budget) {
     return budget > 0 ? fabs(out - value) / budget : INFINITY;
 }
 
+/* An element with an infinite budget is not judged; a step of such elements alone was not compared. */
 static void judge_step(const lb_node_result *y, const double *value, lb_net_step *step) {
+    step->compared = false;
     for (size_t i = 0; i < y->rows * y->cols; i++) {
+        step->compared = step->compared || y->budget[i] != INFINITY;
         const double off = fabs(y->out[i] - value[i]), ratio = ratio_of(y->out[i], value[i], y->budget[i]),
                      ulp = ulp_between(y->out[i], value[i]);
         if (off > step->max_abs || isnan(off)) step->max_abs = isnan(off) && isnan(value[i]) ? step->max_abs : off;
@@ -75,8 +78,7 @@ static lb_status step_of(const comparison *c, size_t i, lb_net_step *step, lb_er
         job.coded = c->a->coded;
         s = lb_node_run(&job, true, &truth, err);
     }
-    step->compared = s == LB_OK && !y.absent;
-    if (step->compared) judge_step(&y, truth.value ? truth.value : y.value, step);
+    if (s == LB_OK && !y.absent) judge_step(&y, truth.value ? truth.value : y.value, step);
     lb_node_result_free(&y);
     lb_node_result_free(&truth);
     return s;
