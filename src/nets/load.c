@@ -3,6 +3,7 @@
 #include "base/try.h"
 #include "nets/net.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,25 @@ const char *lb_net_kind_summary(size_t i) {
 
 bool lb_load_has(const lb_builder *b, const char *name) {
     return b->n->file && lb_file_find(b->n->file, name);
+}
+
+void lb_load_sizes(const lb_builder *b, size_t *rows, size_t *cols, const char *format, ...) {
+    char name[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(name, sizeof name, format, args);
+    va_end(args);
+    const lb_tensor *t = lb_file_find(b->n->file, name);
+    *rows = t && t->rank == 2 ? t->shape[0] : 0;
+    *cols = t && t->rank == 2 ? t->shape[1] : 0;
+}
+
+size_t lb_load_layers(const lb_builder *b, const char *before, const char *behind) {
+    char name[128];
+    size_t n = 0;
+    do snprintf(name, sizeof name, "%s%zu%s", before, n, behind);
+    while (lb_file_find(b->n->file, name) && ++n);
+    return n;
 }
 
 static const float *fail(lb_builder *b, const char *name, const char *what) {

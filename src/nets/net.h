@@ -83,6 +83,10 @@ int lb_build_attention(lb_builder *b, const char *name, int q, int k, int v, siz
 /** A tensor of the file as f32 [rows][cols] (a vector is one row), or NULL with b->status set. transposed: it is stored [cols][rows]. */
 const float *lb_load_matrix(lb_builder *b, const char *name, size_t rows, size_t cols, bool transposed);
 bool lb_load_has(const lb_builder *b, const char *name);
+/** Rows and columns of the matrix that the text names, zeros where there is none. */
+void lb_load_sizes(const lb_builder *b, size_t *rows, size_t *cols, const char *format, ...) LB_PRINTF(4, 5);
+/** How many layers there are: tensors BEFORE0BEHIND, BEFORE1BEHIND … */
+size_t lb_load_layers(const lb_builder *b, const char *before, const char *behind);
 
 typedef struct lb_net_row {
     const char *name, *summary;

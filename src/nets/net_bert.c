@@ -26,14 +26,6 @@ static int load(const bert *m, const char *name, size_t rows, size_t cols) {
     return lb_build_weight(m->b, lb_load_matrix(m->b, full, rows, cols, false), rows, cols, full);
 }
 
-static void sizes(const bert *m, const char *name, size_t *rows, size_t *cols) {
-    char full[128];
-    snprintf(full, sizeof full, "%s%s", m->prefix, name);
-    const lb_tensor *t = lb_file_find(m->b->n->file, full);
-    *rows = t && t->rank == 2 ? t->shape[0] : 0;
-    *cols = t && t->rank == 2 ? t->shape[1] : 0;
-}
-
 /* "encoder.layer.{i}.{part}.weight" and ".bias", applied to x. */
 static int dense(const bert *m, size_t i, const char *part, const char *name, int x, size_t rows, size_t cols) {
     char full[128];
@@ -74,26 +66,20 @@ static int layer(const bert *m, size_t i, int x) {
 #undef NAME
 }
 
-static size_t count_layers(const bert *m) {
-    char name[128];
-    size_t n = 0;
-    do snprintf(name, sizeof name, "%sencoder.layer.%zu.output.dense.weight", m->prefix, n);
-    while (lb_file_find(m->b->n->file, name) && ++n);
-    return n;
-}
-
 static void build_bert(lb_builder *b, const lb_net_options *o) {
     lb_net *n = b->n;
     bert m = {.b = b, .prefix = lb_file_find(n->file, first) ? "" : "bert."};
     lb_config c;
     size_t vocab, context, types, unused;
+    char layer_name[64];
     b->status = lb_config_beside(lb_file_path(n->file), &c, b->err);
     if (b->status != LB_OK) return;
-    sizes(&m, first, &vocab, &m.d);
-    sizes(&m, "embeddings.position_embeddings.weight", &context, &unused);
-    sizes(&m, "embeddings.token_type_embeddings.weight", &types, &unused);
-    sizes(&m, "encoder.layer.0.intermediate.dense.weight", &m.hidden, &unused);
-    m.layers = count_layers(&m);
+    lb_load_sizes(b, &vocab, &m.d, "%s%s", m.prefix, first);
+    lb_load_sizes(b, &context, &unused, "%sembeddings.position_embeddings.weight", m.prefix);
+    lb_load_sizes(b, &types, &unused, "%sembeddings.token_type_embeddings.weight", m.prefix);
+    lb_load_sizes(b, &m.hidden, &unused, "%sencoder.layer.0.intermediate.dense.weight", m.prefix);
+    snprintf(layer_name, sizeof layer_name, "%sencoder.layer.", m.prefix);
+    m.layers = lb_load_layers(b, layer_name, ".output.dense.weight");
     m.heads = o->heads ? o->heads : c.heads;
     m.eps = c.eps > 0 ? c.eps : 1e-12;
     if (!m.heads || !m.d || m.d % m.heads || !context || !types || !m.hidden || m.d > (size_t)1 << 20 || m.hidden > (size_t)1 << 22) {

@@ -77,32 +77,18 @@ static int layer(const gpt2 *g, size_t i, int x) {
 #undef NAME
 }
 
-static void sizes(const gpt2 *g, const char *name, size_t *rows, size_t *cols) {
-    char full[128];
-    snprintf(full, sizeof full, "%s%s", g->prefix, name);
-    const lb_tensor *t = lb_file_find(g->b->n->file, full);
-    *rows = t && t->rank == 2 ? t->shape[0] : 0;
-    *cols = t && t->rank == 2 ? t->shape[1] : 0;
-}
-
-static size_t count_layers(const gpt2 *g) {
-    char name[128];
-    size_t n = 0;
-    do snprintf(name, sizeof name, "%sh.%zu.ln_1.weight", g->prefix, n);
-    while (lb_file_find(g->b->n->file, name) && ++n);
-    return n;
-}
-
 static void build_gpt2(lb_builder *b, const lb_net_options *o) {
     lb_net *n = b->n;
     gpt2 g = {.b = b, .prefix = prefix_of(n->file)};
     lb_config c;
     size_t vocab, context, unused;
+    char layer_name[64];
     b->status = lb_config_beside(lb_file_path(n->file), &c, b->err);
     if (b->status != LB_OK) return;
-    sizes(&g, "wte.weight", &vocab, &g.d);
-    sizes(&g, "wpe.weight", &context, &unused);
-    g.layers = count_layers(&g);
+    lb_load_sizes(b, &vocab, &g.d, "%swte.weight", g.prefix);
+    lb_load_sizes(b, &context, &unused, "%swpe.weight", g.prefix);
+    snprintf(layer_name, sizeof layer_name, "%sh.", g.prefix);
+    g.layers = lb_load_layers(b, layer_name, ".ln_1.weight");
     g.heads = o->heads ? o->heads : c.heads ? c.heads : g.d / 64;
     g.eps = c.eps > 0 ? c.eps : 1e-5;
     if (!g.heads || !g.d || g.d % g.heads || !context || g.d > (size_t)1 << 20) {

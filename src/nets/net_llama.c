@@ -124,21 +124,6 @@ static void load_all(lb_builder *b, const shape *s, const names *called) {
     free(w.layer);
 }
 
-static size_t count_layers(const lb_file *f, const char *layer, const char *part) {
-    char name[128];
-    size_t n = 0;
-    do snprintf(name, sizeof name, "%s.%zu.%s.weight", layer, n, part);
-    while (lb_file_find(f, name) && ++n);
-    return n;
-}
-
-/* Rows and columns of a matrix, zeros where it is none. */
-static void sizes(const lb_file *f, const char *name, size_t *rows, size_t *cols) {
-    const lb_tensor *t = lb_file_find(f, name);
-    *rows = t && t->rank == 2 ? t->shape[0] : 0;
-    *cols = t && t->rank == 2 ? t->shape[1] : 0;
-}
-
 static const names hugging_face = {"model.embed_tokens.weight",
                                    "model.norm.weight",
                                    "lm_head.weight",
@@ -165,10 +150,10 @@ static void build_llama(lb_builder *b, const lb_net_options *o) {
     shape s = {
         .heads = o->heads ? o->heads : c.heads, .theta = c.theta > 0 ? c.theta : 10000, .eps = c.eps > 0 ? c.eps : 1e-5, .rope = "rope"};
     size_t unused, kv;
-    sizes(f, hugging_face.embedding, &s.vocab, &s.dim);
-    sizes(f, "model.layers.0.mlp.gate_proj.weight", &s.hidden, &unused);
-    sizes(f, "model.layers.0.self_attn.k_proj.weight", &kv, &unused);
-    s.layers = count_layers(f, hugging_face.layer, hugging_face.parts[Q]);
+    lb_load_sizes(b, &s.vocab, &s.dim, "%s", hugging_face.embedding);
+    lb_load_sizes(b, &s.hidden, &unused, "model.layers.0.mlp.gate_proj.weight");
+    lb_load_sizes(b, &kv, &unused, "model.layers.0.self_attn.k_proj.weight");
+    s.layers = lb_load_layers(b, "model.layers.", ".self_attn.q_proj.weight");
     s.context = c.context ? c.context : 2048;
     if (!s.heads) {
         b->status =
@@ -220,7 +205,7 @@ static void build_gguf_llama(lb_builder *b, const lb_net_options *o) {
     const lb_file *f = b->n->file;
     shape s = {.rope = "rope_interleaved"};
     (void)o;
-    sizes(f, ggml.embedding, &s.vocab, &s.dim);
+    lb_load_sizes(b, &s.vocab, &s.dim, "%s", ggml.embedding);
     s.layers = (size_t)number(b, "llama.block_count", 0);
     s.context = (size_t)number(b, "llama.context_length", 0);
     s.hidden = (size_t)number(b, "llama.feed_forward_length", 0);
