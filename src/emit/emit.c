@@ -59,6 +59,7 @@ static void print_dot(lb_text *t, const file *f, ir_program *p) {
     for (int i = 0; i < r->u->k; i++) b[i] = lb_rule_decode(r, p, r->b, lb_ir_load(p, "b", lb_ir_i(p, i)));
     p->part = IR_MAIN;
     lb_ir_return(p, lb_rule_step(r, p, a, b, c));
+    lb_ir_prune(p);
     lb_text_add(t, "\n// d = c + sum of a[i] * b[i]: codes, right-aligned, the bits above them 0\n%s%s %s_dot(", f->l->function,
                 f->l->type[IR_U], f->name);
     lb_ir_print_named(t, f->l->array_in, "a", r->u->k);
