@@ -47,30 +47,32 @@ enum { KEEP, ALWAYS_ZERO, ALWAYS_ONES };
 
 static const struct {
     ir_op op;
-    bool right_only; /* the known operand has to be the second */
+    enum { ANY, LEFT, RIGHT } known_is; /* which of the operands has to be known */
     bool unsigned_only;
     uint32_t known;
     int result;
 } identities[] = {
-    {IR_ADD, false, false, 0, KEEP},
-    {IR_SUB, true, false, 0, KEEP},
-    {IR_OR, false, false, 0, KEEP},
-    {IR_OR, false, false, UINT32_MAX, ALWAYS_ONES},
-    {IR_XOR, false, false, 0, KEEP},
-    {IR_AND, false, false, UINT32_MAX, KEEP},
-    {IR_AND, false, false, 0, ALWAYS_ZERO},
-    {IR_SHL, true, false, 0, KEEP},
-    {IR_SHR, true, false, 0, KEEP},
-    {IR_MUL, false, false, 1, KEEP},
-    {IR_MUL, false, false, 0, ALWAYS_ZERO},
-    {IR_MUL_HI, false, false, 0, ALWAYS_ZERO},
-    {IR_MUL_HI, false, false, 1, ALWAYS_ZERO},
-    {IR_MAX, false, true, 0, KEEP},
-    {IR_MIN, false, true, 0, ALWAYS_ZERO},
-    {IR_BOTH, false, false, 1, KEEP},
-    {IR_BOTH, false, false, 0, ALWAYS_ZERO},
-    {IR_EITHER, false, false, 0, KEEP},
-    {IR_LT, true, true, 0, ALWAYS_ZERO},
+    {IR_ADD, ANY, false, 0, KEEP},
+    {IR_SUB, RIGHT, false, 0, KEEP},
+    {IR_OR, ANY, false, 0, KEEP},
+    {IR_OR, ANY, false, UINT32_MAX, ALWAYS_ONES},
+    {IR_XOR, ANY, false, 0, KEEP},
+    {IR_AND, ANY, false, UINT32_MAX, KEEP},
+    {IR_AND, ANY, false, 0, ALWAYS_ZERO},
+    {IR_SHL, RIGHT, false, 0, KEEP},
+    {IR_SHR, RIGHT, false, 0, KEEP},
+    {IR_SHL, LEFT, false, 0, ALWAYS_ZERO},
+    {IR_SHR, LEFT, false, 0, ALWAYS_ZERO},
+    {IR_MUL, ANY, false, 1, KEEP},
+    {IR_MUL, ANY, false, 0, ALWAYS_ZERO},
+    {IR_MUL_HI, ANY, false, 0, ALWAYS_ZERO},
+    {IR_MUL_HI, ANY, false, 1, ALWAYS_ZERO},
+    {IR_MAX, ANY, true, 0, KEEP},
+    {IR_MIN, ANY, true, 0, ALWAYS_ZERO},
+    {IR_BOTH, ANY, false, 1, KEEP},
+    {IR_BOTH, ANY, false, 0, ALWAYS_ZERO},
+    {IR_EITHER, ANY, false, 0, KEEP},
+    {IR_LT, RIGHT, true, 0, ALWAYS_ZERO},
 };
 
 /* Operations of one operand. */
@@ -107,8 +109,8 @@ static bool fold_identity(ir_program *p, ir_op op, ir a, ir b, ir *out) {
     if (type == IR_F) return false;
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         if (identities[i].op != op || (identities[i].unsigned_only && type != IR_U)) continue;
-        const bool right = is_constant(p, b, identities[i].known);
-        if (!right && (identities[i].right_only || !is_constant(p, a, identities[i].known))) continue;
+        const bool right = identities[i].known_is != LEFT && is_constant(p, b, identities[i].known);
+        if (!right && (identities[i].known_is == RIGHT || !is_constant(p, a, identities[i].known))) continue;
         *out = identities[i].result == KEEP ? (right ? a : b)
                                             : constant(p, type_of(p, op, a), identities[i].result == ALWAYS_ONES ? UINT32_MAX : 0);
         return true;

@@ -57,18 +57,28 @@ static const lb_scalar_op *rounded_instead(const lb_scalar_op *op, const lb_scal
     return NULL;
 }
 
+/* A matrix product has a unit, which has a file of its own. */
+static lb_status refuse_unit(const lb_scalar_op *op, lb_error *err) {
+    char name[160];
+    lb_unit u;
+    snprintf(name, sizeof name, "%s/%.*s", op->target, (int)strcspn(op->ptx, " "), op->ptx);
+    LB_TRY(lb_unit_find(name, &u, err));
+    LB_TRY(lb_emit_can(&u, err));
+    return lb_fail(err, LB_E_UNAVAILABLE, op->name, "is a matrix unit, written as such: lastbit emit %s --lang LANG --fragment", u.name);
+}
+
 static lb_status open_file(const lb_scalar_op *op, op_file *f, lb_error *err) {
     *f = (op_file){.op = op, .rule = lb_scalar_rule_of(op)};
     lb_source_identifier(op->name, f->name, sizeof f->name);
     if (find_emitter(f)) return LB_OK;
-    if (f->rule->warp)
-        return lb_fail(err, LB_E_UNAVAILABLE, op->name, "is a matrix unit: lastbit emit %s/%.*s --lang LANG --fragment", op->target,
-                       (int)strcspn(op->ptx, " "), op->ptx);
+    if (f->rule->warp) return refuse_unit(op, err);
     const lb_scalar_op *instead = rounded_instead(op, f->rule);
+    if (instead)
+        return lb_fail(err, LB_E_UNAVAILABLE, op->name, "is approximate (%s) and its bits are documented nowhere; %s is correctly rounded",
+                       op->bound, instead->name);
     return lb_fail(err, LB_E_UNAVAILABLE, op->name,
-                   "is approximate (bound: %s): nobody documents its bits, so no source can give them; %s%s", op->bound,
-                   instead ? "correctly rounded is " : "lastbit scalar --help says how answers are graded by the bound",
-                   instead ? instead->name : "");
+                   "is approximate (%s) and its bits are documented nowhere; `lastbit judge op:%s` grades answers by the bound", op->bound,
+                   op->name);
 }
 
 lb_status lb_emit_can_op(const lb_scalar_op *op, lb_error *err) {
