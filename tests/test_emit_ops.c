@@ -190,11 +190,107 @@ static void metal_and_cuda_are_exact_as_cpp(void **state) {
     expect_exact("g++", options, 1);
 }
 
+/* ---- wrong sources: the comparison sees each of them -------------------------------------------------------------------------- */
+
+/* One operation's C with an edit by sed. */
+static size_t wrong_after(const char *op, const char *edit) {
+    char first[400];
+    size_t compared;
+    lb_error err = {0};
+    if (lb_scalar_find(op, &ops[0], &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    op_count = 1;
+    write_rows();
+    write_sources(LB_EMIT_C);
+    assert_int_equal(emit_run("cd %s && cp o0.h before.h && sed -E -i '%s' o0.h && ! cmp -s o0.h before.h", emit_folder, edit), 0);
+    compile("gcc", "-std=c11 -O3 -ffast-math -Wno-unused-variable -Wno-unused-but-set-variable");
+    assert_int_equal(emit_run("cd %s && ./driver in out 1", emit_folder), 0);
+    return count_wrong(&compared, first, sizeof first);
+}
+
+static void wrong_sources_are_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *what, *op, *edit;
+    } edits[] = {
+        {"a sticky bit that is lost", "fma_rn_f32", "s/(u[0-9]+) < 1u \\? u[0-9]+ : 1u;/0u;/"},
+        {"a sticky bit that is lost", "fma_rn_f64", "s/(u[0-9]+) < 1u \\? u[0-9]+ : 1u;/0u;/"},
+        {"a subnormal that counts as a normal number", "mul_rn_f16", "0,/ > 0 \\?/s/(i[0-9]+) > 0 \\? i[0-9]+ : 0;/\\1;/"},
+        {"a shift that is not clamped", "add_rn_f32", "s/(i[0-9]+) < 31 \\? i[0-9]+ : 31;/\\1;/"},
+        {"a tie that rounds up", "add_rn_f32", "s/ >= 0x81u;/ >= 0x80u;/"},
+        {"a rest that is not looked at", "fma_rp_f64", "s/(u[0-9]+) & 0x7ffu;/\\1 \\& 0x7feu;/"},
+        {"a product by floats", "fma_rn_f64",
+         "s/\\(uint32_t\\)\\(\\(uint64_t\\)(u[0-9]+) \\* (u[0-9]+) >> 32\\)/(uint32_t)((float)\\1 * (float)\\2 * 0x1p-32f)/"},
+        {"a carry that is lost", "add_s64", "s/ \\? 1u : 0u;/ ? 0u : 0u;/"},
+        {"a quotient of a step less", "div_rn_f32", "s/ < 27u; / < 26u; /"},
+        {"bits above a word", "min_s16", "s/ & 0xffffu;/;/;s/<< 16;/<< 0;/;s/>> 16;/>> 0;/"},
+        {"another NaN", "sqrt_rn_f64", "s/0x7ff80000u/0x7ff00001u/"},
+        {"a lane too many", "shfl_down", "s/(i[0-9]+) >= (i[0-9]+);/\\1 + 1 >= \\2;/"},
+    };
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+        const size_t wrong = wrong_after(edits[i].op, edits[i].edit);
+        print_message("%s in %s: %zu words wrong\n", edits[i].what, edits[i].op, wrong);
+        if (wrong == 0) fail_msg("%s is not seen in %s", edits[i].what, edits[i].op);
+    }
+    assert_int_equal(wrong_after("fma_rn_f64", "1s/$/ /"), 0); /* what no compiler sees */
+}
+
+/* ---- the text ----------------------------------------------------------------------------------------------------------------- */
+
+static void text_is_the_same_each_time_and_says_what_it_is(void **state) {
+    (void)state;
+    ops_take_all();
+    for (size_t i = 0; i < op_count; i++) {
+        char *x = ops_text(ops[i], (lb_emit_language)(i % LB_EMIT_LANGUAGE_COUNT));
+        char *y = ops_text(ops[i], (lb_emit_language)(i % LB_EMIT_LANGUAGE_COUNT));
+        assert_string_equal(x, y);
+        unsigned long long said = 0;
+        uint64_t h = UINT64_C(0xcbf29ce484222325);
+        for (const char *s = strchr(x, '\n') + 1; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
+        assert_int_equal(sscanf(x, "// lastbit emit: hash %llx", &said), 1);
+        assert_true(said == h);
+        assert_non_null(strstr(x, ops[i]->ptx));
+        assert_non_null(strstr(x, ops[i]->open));
+        free(x);
+        free(y);
+    }
+}
+
+/* Every row is written but for two kinds, whose message says what to use. */
+static void what_cannot_be_written_says_what_to_use(void **state) {
+    (void)state;
+    size_t approximate = 0, matrix = 0, written = 0;
+    const lb_scalar_op *op;
+    for (size_t i = 0; (op = lb_scalar_row(i)) != NULL; i++) {
+        const lb_emit_options o = {0};
+        lb_error err = {0};
+        char *text = NULL;
+        const lb_status s = lb_emit_op(op, &o, &text, NULL, &err);
+        free(text);
+        written += s == LB_OK;
+        if (s == LB_OK) continue;
+        assert_int_equal(s, LB_E_UNAVAILABLE);
+        assert_int_equal(lb_emit_can_op(op, NULL), LB_E_UNAVAILABLE);
+        if (op->cls == LB_SCALAR_APPROXIMATE) {
+            assert_non_null(strstr(err.message, op->bound));
+            assert_non_null(strstr(err.message, "_rn_") ? err.message : strstr(err.message, "lastbit judge op:"));
+            approximate++;
+        } else {
+            assert_non_null(strstr(err.message, "lastbit emit"));
+            matrix++;
+        }
+    }
+    print_message("%zu written, %zu approximate, %zu matrix units\n", written, approximate, matrix);
+    assert_true(written >= 415 && approximate == 26);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_is_exact_under_fast_math),
         cmocka_unit_test(c_leaves_nothing_undefined),
         cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(wrong_sources_are_seen),
+        cmocka_unit_test(text_is_the_same_each_time_and_says_what_it_is),
+        cmocka_unit_test(what_cannot_be_written_says_what_to_use),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
