@@ -68,12 +68,13 @@ static inline uint64_t ops_random(uint32_t stream, uint64_t row) {
     return lb_random_u64(11, stream, row);
 }
 
-/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one. */
+/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper ones are alike. */
 static inline uint64_t ops_tie(uint64_t random, uint64_t more, int bits) {
     const int low = (int)(random % (uint64_t)bits);
     const uint64_t unit = UINT64_C(1) << low, half = unit / 2;
     const uint64_t rest[] = {0, 1, half - (half > 0), half, half + 1, unit - 1, 0, half};
-    return ((more & ~(unit - 1)) | (rest[random >> 8 & 7] & (unit - 1))) & lb_word_mask(bits);
+    const uint64_t upper = random >> 12 & 1 ? more : random >> 13 & 1 ? UINT64_MAX : 0;
+    return ((upper & ~(unit - 1)) | (rest[random >> 8 & 7] & (unit - 1))) & lb_word_mask(bits);
 }
 
 /* x and y such that x*y (or x/y) lies about one of the ends of the range, and z anywhere; one x in four is at an end itself. */
@@ -108,8 +109,9 @@ static inline uint64_t ops_hard_float(const lb_format *f, int input, uint64_t ro
     const uint64_t few = (random >> 32 & 15) << f->man_bits >> 4; /* upper bits of a significand */
     const int64_t near = f->bias + (int64_t)(random >> 20 & 63) % (2 * f->man_bits + 4) - f->man_bits, field = ops_field(f, input, row);
     switch (row % KINDS) {
-    case NEAR: return sign | (uint64_t)(near < 0 ? 0 : near) << f->man_bits | man; /* within a significand of each other */
-    case OPPOSITE: return input ? ops_opposite(f, input, random, before) : sign | (uint64_t)field << f->man_bits | man;
+    case OPPOSITE:                                                                           /* of a product, or of a number */
+        if (input == 2 || (input && row & 8)) return ops_opposite(f, input, random, before); /* fall through */
+    case NEAR: return sign | (uint64_t)(near < 0 ? 0 : near) << f->man_bits | man;           /* within a significand of each other */
     case SHORT: return sign | (uint64_t)(f->bias + (int64_t)(random >> 20 & 3) - 1) << f->man_bits | few;
     case SPECIAL: return sign | ops_special(f, random);
     case POWER: return sign | (uint64_t)field << f->man_bits | (input == 1 ? 0 : man);
