@@ -68,7 +68,7 @@ static inline uint64_t ops_random(uint32_t stream, uint64_t row) {
     return lb_random_u64(11, stream, row);
 }
 
-/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper ones are alike. */
+/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper are alike. */
 static inline uint64_t ops_tie(uint64_t random, uint64_t more, int bits) {
     const int low = (int)(random % (uint64_t)bits);
     const uint64_t unit = UINT64_C(1) << low, half = unit / 2;
