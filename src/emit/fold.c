@@ -72,6 +72,7 @@ static const struct {
     {IR_BOTH, ANY, false, 1, KEEP},
     {IR_BOTH, ANY, false, 0, ALWAYS_ZERO},
     {IR_EITHER, ANY, false, 0, KEEP},
+    {IR_EITHER, ANY, false, 1, ALWAYS_ONES},
     {IR_LT, RIGHT, true, 0, ALWAYS_ZERO},
 };
 
