@@ -88,13 +88,22 @@ static void write_wild(const char *language, const char *name, const char *text)
     planted_write(folder, "k.json", json);
 }
 
+/* A kernel opens where its device is not: then its cases are UNPROVEN, and the test is skipped. */
+static void go_on_device(const lb_parity_options *o) {
+    parity_go(&r, o);
+    if (r.cases[0].verdict != LB_UNPROVEN || !strstr(r.cases[0].reason, "nothing ran: ")) return;
+    print_message("SKIP parity: %s\n", r.cases[0].reason);
+    parity_close(&r);
+    skip();
+}
+
 static void each_rogue_ends_its_case_alone(size_t count, const char *hang) {
     char on[320];
     const char *const devices[] = {on}, *texts[sizeof rogues / sizeof rogues[0]];
     snprintf(on, sizeof on, "kernel:%s/k.json", folder);
     for (size_t i = 0; i < count; i++) texts[i] = i == 1 ? hang : rogues[i].text;
     const lb_parity_options o = {.on = devices, .on_count = 1, .cases = texts, .case_count = count, .timeout_seconds = 8, .no_power = true};
-    parity_go(&r, &o);
+    go_on_device(&o);
     for (size_t i = 0; i < count; i++) {
         if (rogues[i].says ? r.cases[i].verdict != LB_FAIL || !strstr(r.cases[i].reason, rogues[i].says) : r.cases[i].verdict != LB_PASS)
             fail_msg("row at %s:%d: %s: %s", __FILE__, rogues[i].line, lb_verdict_name(r.cases[i].verdict), r.cases[i].reason);
@@ -132,7 +141,7 @@ static void run_plan_of(const planted *p) {
                                  .no_power = true,
                                  .no_shipped_known = true,
                                  .functions = "opencl"};
-    parity_go(&r, &o);
+    go_on_device(&o);
 }
 
 static void each_is_found(const planted *rows, size_t count, planted_writer *write) {
