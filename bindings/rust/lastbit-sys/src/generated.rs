@@ -2644,6 +2644,7 @@ extern "C" {
     pub fn lb_arith_name(i: usize) -> *const c_char;
     pub fn lb_arith_summary(i: usize) -> *const c_char;
     pub fn lb_arith_open(out: *mut *mut lb_arith, name: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_arith_of_device(out: *mut *mut lb_arith, d: *mut lb_device, err: *mut lb_error) -> lb_status;
     pub fn lb_arith_close(a: *mut lb_arith);
     pub fn lb_arith_text(a: *const lb_arith) -> *const c_char;
     pub fn lb_net_run_open(out: *mut *mut lb_net_run, n: *const lb_net, a: *const lb_arith, err: *mut lb_error) -> lb_status;
@@ -2751,6 +2752,12 @@ extern "C" {
         timeout_seconds: f64,
         y: *mut c_void,
         report: *mut lb_run_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_device_open_guarded(
+        out: *mut *mut lb_device,
+        on: *const c_char,
+        timeout_seconds: f64,
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_poison_code(f: *const lb_format) -> u64;
