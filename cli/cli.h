@@ -16,7 +16,8 @@ typedef struct cli_command {
 
 /* ---- options ------------------------------------------------------------------------------------------------------- */
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_TEXTS, CLI_COUNT, CLI_SECONDS } cli_kind;
+/* CLI_FILE: a file to write; that it cannot be is said before the work. */
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_TEXTS, CLI_COUNT, CLI_SECONDS, CLI_FILE } cli_kind;
 
 /* An option that may be given several times. */
 typedef struct cli_texts {
@@ -24,7 +25,7 @@ typedef struct cli_texts {
     size_t count;
 } cli_texts;
 
-/* One option: "--name" and maybe "-x". value points to bool, const char *, cli_texts, uint64_t or double. */
+/* One option: "--name" and maybe "-x". value points to bool, const char * (of TEXT and FILE), cli_texts, uint64_t or double. */
 typedef struct cli_option {
     const char *name;
     char letter; /* 0: none */
@@ -45,6 +46,9 @@ typedef struct cli_usage {
  *  returns the exit code, with *stop set (a wrong call, --help). */
 int cli_parse(const cli_usage *usage, int argc, char **argv, char **args, int *count, bool *stop);
 
+/** What cli_parse does with a CLI_FILE, for a name that no option gave: CLI_OK, or prints and returns the exit code. */
+int cli_check_output(const char *command, const char *option, const char *path);
+
 /* ---- output -------------------------------------------------------------------------------------------------------- */
 
 typedef struct cli_output {
@@ -55,7 +59,7 @@ typedef struct cli_output {
 #define CLI_OUTPUT_OPTIONS(o)                                                                                                              \
     {"json", 0, CLI_FLAG, &(o).json, NULL, "print records as lines of JSON (docs/result-schema.md)"},                                      \
         {"brief", 0, CLI_FLAG, &(o).brief, NULL, "print the verdict, the reason and the first wrong element only"}, {                      \
-        "junit", 0, CLI_TEXT, &(o).junit, "FILE", "write a JUnit report too"                                                               \
+        "junit", 0, CLI_FILE, &(o).junit, "FILE", "write a JUnit report too"                                                               \
     }
 
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */

@@ -116,7 +116,7 @@ static int run(int argc, char **argv, bool tile) {
     gemm_args a = {.tile = tile};
     enum { OF_GEMM_ALONE = 4 }; /* the last ones */
     const cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        {"output", 'o', CLI_FILE, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
         CLI_SET_OPTION(a.set),
         CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats),

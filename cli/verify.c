@@ -332,7 +332,7 @@ int cli_verify(int argc, char **argv) {
         {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default: 1e-3)"},
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (lastbit contracts)"},
         {"chunk", 0, CLI_COUNT, &a.chunk, "N", "do chunks of N rows give the bits of one piece?"},
-        {"dump", 0, CLI_TEXT, &a.dump, "FILE", "write every operator's output too, as safetensors"},
+        {"dump", 0, CLI_FILE, &a.dump, "FILE", "write every operator's output too, as safetensors"},
         {"generate", 0, CLI_COUNT, &a.generate, "N", "write N tokens that follow, as --arith says them"},
         {"temperature", 0, CLI_SECONDS, &a.sampler.temperature, "T", "draw tokens; without it the largest is taken"},
         {"top-k", 0, CLI_COUNT, &a.top_k, "K", "from the K largest"},

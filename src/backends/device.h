@@ -43,7 +43,6 @@ lb_status lb_command_open(lb_device **out, char *const *argv, lb_error *err);
 
 /** Run a program of lb_command_open once, its last argument `folder`. errors LB_E_DEVICE, LB_E_TIMEOUT, LB_E_NAME */
 lb_status lb_command_in_folder(lb_device *d, char *folder, double timeout_seconds, lb_error *err);
-void lb_command_remove_folder(const char *folder);
 
 /** A matrix copied row-major without gaps; *bytes of it. free() */
 lb_status lb_pack_mat(const lb_mat *m, void **out, size_t *bytes, lb_error *err);
