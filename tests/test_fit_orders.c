@@ -180,6 +180,31 @@ static void how_scales_apply_is_found(void **state) {
     }
 }
 
+/* One scale a row and a column: the product of both, or one after the other; promotion beyond K is no other candidate. */
+static void how_scales_behind_the_sum_apply_is_found(void **state) {
+    (void)state;
+    static float sa[M], sb[N];
+    const lb_mat sam = lb_mat_of(lb_format_row(LB_F32), sa, M, 1), sbm = lb_mat_of(lb_format_row(LB_F32), sb, 1, N);
+    static const char *const ways[] = {"scale-block=1x1", "scale-block=1x1,scaling=a-first", "scale-block=1x1,scaling=b-first"};
+    for (size_t i = 0; i < M; i++) sa[i] = (float)(0.5 + (double)(lb_random_u64(2, 1, i) % 1000) / 700);
+    for (size_t i = 0; i < N; i++) sb[i] = (float)(0.5 + (double)(lb_random_u64(2, 2, i) % 1000) / 700);
+    for (size_t i = 0; i < 3; i++) {
+        product *x = make(orders_of_4, 1, 1);
+        lb_schedule s, base = {.scale_n = 1, .scale_m = 1, .scale_a = &sam, .scale_b = &sbm};
+        lb_fit f;
+        x->am.cols = x->bm.rows = 100; /* less than a promotion */
+        assert_int_equal(lb_schedule_parse(ways[i], &s, NULL), LB_OK);
+        s.scale_a = &sam;
+        s.scale_b = &sbm;
+        assert_int_equal(lb_gemm_scheduled(&x->u, &s, &x->am, &x->bm, NULL, &x->dm, NULL, NULL), LB_OK);
+        const lb_fit_options o = {.unit = &x->u, .base = &base};
+        assert_int_equal(lb_fit_schedule(&x->am, &x->bm, NULL, &x->dm, &o, &f, NULL), LB_OK);
+        assert_non_null(row_with(&f, ways[i]));
+        assert_int_equal(f.found_total, 1);
+        lb_fit_close(&f);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(orders_that_differ_from_element_to_element_are_within_any),
@@ -189,6 +214,7 @@ int main(void) {
         cmocka_unit_test(a_base_of_atomics_is_asked_about_alone),
         cmocka_unit_test(sums_that_never_round_prove_nothing),
         cmocka_unit_test(how_scales_apply_is_found),
+        cmocka_unit_test(how_scales_behind_the_sum_apply_is_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
