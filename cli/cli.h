@@ -151,6 +151,18 @@ lb_status cli_load_extras(cli_extra_operands *out, const cli_extras *e, const cl
                           lb_error *err);
 void cli_close_extras(cli_extra_operands *e);
 
+/* Scales that a schedule applies; units of their own scales take cli_extras. */
+typedef struct cli_scales {
+    lb_operand a, b;
+    lb_mat a_mat, b_mat;
+} cli_scales;
+
+/** Load scales and put them into the schedule. a, b NULL: not said. Without promote a vector is one number a row of A, a column of B, and a
+ *  single number is that of all. */
+lb_status cli_load_scales(cli_scales *out, const char *a, const char *b, const cli_formats *f, const lb_case *x, lb_schedule *schedule,
+                          lb_error *err);
+void cli_close_scales(cli_scales *s);
+
 /** Load D ("FILE" or "FILE:tensor") in `said` (or the type that the file names, or `fallback`). */
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
                           lb_error *err);

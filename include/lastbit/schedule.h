@@ -56,10 +56,10 @@ extern "C" {
 #define LB_SCALING_LIST(X)                                                                                                                 \
     X(PRODUCT_FMA, "product-fma", "s = fma(rne(a b), x, s)")                                                                               \
     X(PRODUCT, "product", "s = s + rne(rne(a b) x)")                                                                                       \
-    X(A_FIRST_FMA, "a-first-fma", "s = fma(rne(x a), b, s)")                                                                               \
     X(A_FIRST, "a-first", "s = s + rne(rne(x a) b)")                                                                                       \
-    X(B_FIRST_FMA, "b-first-fma", "s = fma(rne(x b), a, s)")                                                                               \
-    X(B_FIRST, "b-first", "s = s + rne(rne(x b) a)")
+    X(A_FIRST_FMA, "a-first-fma", "s = fma(rne(x a), b, s)")                                                                               \
+    X(B_FIRST, "b-first", "s = s + rne(rne(x b) a)")                                                                                       \
+    X(B_FIRST_FMA, "b-first-fma", "s = fma(rne(x b), a, s)")
 
 /* Steps of f32, each rounded; fma rounds once, and erf, exp and tanh are rounded correctly. */
 #define LB_ACTIVATION_LIST(X)                                                                                                              \
@@ -102,7 +102,10 @@ typedef enum lb_scaling { LB_SCALING_LIST(X) LB_SCALING_COUNT } lb_scaling;
 typedef enum lb_activation { LB_ACTIVATION_LIST(X) LB_ACTIVATION_COUNT } lb_activation;
 #undef X
 
-enum { LB_MAX_ARRIVAL = 16 }; /* parts of which an order can be named */
+enum {
+    LB_MAX_ARRIVAL = 16, /* parts of which an order can be named */
+    LB_MAX_ORDERED = 7   /* parts for which lb_fit_schedule looks for one order that gives every element */
+};
 
 /** A schedule; {0} is plain: lb_gemm's own. Plain data. All arithmetic beside the instruction is IEEE f32, single operations rounded to
  *  nearest even, subnormals kept; a NaN that they give is NVIDIA's, 7fffffff.
@@ -207,8 +210,8 @@ typedef struct lb_fit_row {
     size_t alike; /* units of the table that compute like it (lb_units_alike), itself included */
     lb_schedule schedule;
     uint64_t same, compared; /* elements */
-    bool any_order;          /* each element is what some order of the parts gives, not one order for all */
-    double values;           /* of any_order: results that orders give, a mean over elements */
+    bool any_order; /* each element is what some order of the parts gives; of LB_MAX_ORDERED parts or fewer, no one order gives all */
+    double values;  /* of any_order: results that orders give, a mean over elements */
 } lb_fit_row;
 
 typedef struct lb_fit {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PARTS = 10, ORDERED_PARTS = 7, MOST_VALUES = 64, MOST_ORDERS = 5040, PATCH = 256, PANEL_FLOATS = 1 << 18 };
+enum { MOST_PARTS = 10, MOST_VALUES = 512, MOST_ORDERS = 5040, FEW = 64, PATCH = 256, PANEL_FLOATS = 1 << 18 };
 #define MOST_STEPS 0x1p30 /* additions that one candidate may take; beyond them a sample is looked at */
 
 /* One candidate on one output. */
@@ -21,7 +21,7 @@ typedef struct sums {
     float *value;    /* [2^parts][MOST_VALUES]: what the parts of a subset can have come to … */
     unsigned *count; /* … and how many */
     bool in_order;   /* the second question: */
-    uint8_t (*order)[ORDERED_PARTS];
+    uint8_t (*order)[LB_MAX_ORDERED];
     unsigned order_count; /* orders that gave every element so far */
     uint64_t compared, values;
 } sums;
@@ -30,8 +30,8 @@ typedef struct sums {
 
 /* What one addition leaves. */
 static float added(const sums *q, float sum, float part) {
-    lb_f32_add(&sum, &part, 1, q->x.native);
-    lb_scheduled_round(&q->x, q->s.sum, &sum, 1);
+    sum = q->x.native ? sum + part : lb_f32_add_exactly(sum, part);
+    if (q->s.sum != LB_TYPE_F32) lb_scheduled_round(&q->x, q->s.sum, &sum, 1);
     return sum;
 }
 
@@ -94,7 +94,7 @@ static bool is_in_set(sums *q, size_t row, size_t col, const float *parts) {
 /* Orders that differ from an earlier one: where parts are rounded as sums are, the first two may change places. */
 static void add_orders(sums *q, uint8_t *order, unsigned at) {
     const bool commute = q->s.sum == LB_TYPE_F32 || q->s.partial == q->s.sum;
-    if (at == q->parts || at == ORDERED_PARTS) {
+    if (at == q->parts || at == LB_MAX_ORDERED) {
         if (commute && q->parts > 1 && order[0] > order[1]) return;
         memcpy(q->order[q->order_count++], order, q->parts);
         return;
@@ -143,17 +143,22 @@ static lb_status look(sums *q, const lb_k_plan *plan, const lb_fit_window *w, bo
     return s;
 }
 
-/* First a few elements, then all of them by rows, or as many patches as MOST_STEPS allow. */
+/* A few elements of a corner. */
+static lb_status look_at_few(sums *q, const lb_k_plan *plan, bool *good, lb_error *err) {
+    *good = true;
+    for (size_t size = 8; *good && size <= FEW; size *= 8) {
+        const lb_fit_window w = lb_fit_patch(q->c->actual.rows, q->c->actual.cols, 0, size);
+        LB_TRY(look(q, plan, &w, good, err));
+    }
+    return LB_OK;
+}
+
+/* All of them by panels of rows, or as many patches as MOST_STEPS allow. */
 static lb_status look_at_all(sums *q, const lb_k_plan *plan, bool *good, lb_error *err) {
     const size_t m = q->c->actual.rows, n = q->c->actual.cols;
     const double cost = (double)(1u << q->parts) * q->parts * 4, most = MOST_STEPS / cost;
     q->compared = q->values = 0;
     *good = true;
-    for (size_t size = 8; *good && size <= PATCH; size *= 8) {
-        const lb_fit_window w = lb_fit_patch(m, n, 0, size);
-        LB_TRY(look(q, plan, &w, good, err));
-    }
-    q->compared = q->values = 0;
     if ((double)m * (double)n > most) {
         for (size_t i = 0; *good && (double)q->compared < most; i++) {
             const lb_fit_window w = lb_fit_patch(m, n, i, PATCH);
@@ -196,15 +201,24 @@ static bool differs(const lb_fit_case *c, lb_k_type type) {
     return type == LB_TYPE_F32 || (!said && type == LB_TYPE_OUT && out != LB_F32);
 }
 
-static lb_status ask(sums *q, const lb_fit_group *g, lb_fit_row *row, bool *found, lb_error *err) {
+/* A part without tiles adds nothing: the same as a split into fewer, which is a candidate too unless the base says how many. */
+static bool has_idle_part(const sums *q, const lb_k_plan *plan) {
+    bool idle = false;
+    for (size_t p = 0; p < plan->parts; p++) idle = idle || plan->first[p] == plan->first[p + 1];
+    return idle && q->c->base->split < 2;
+}
+
+static lb_status ask(sums *q, const lb_fit_group *g, bool few, lb_fit_row *row, bool *asked, bool *found, lb_error *err) {
     lb_k_plan plan;
-    uint8_t order[ORDERED_PARTS];
+    uint8_t order[LB_MAX_ORDERED];
     bool one = false;
     LB_TRY(lb_k_plan_open(&plan, &q->s, g->u->k, q->c->a.cols, NULL, 0, err));
-    lb_status s = look_at_all(q, &plan, found, err);
+    const bool idle = has_idle_part(q, &plan);
+    lb_status s = idle ? LB_OK : few ? look_at_few(q, &plan, found, err) : look_at_all(q, &plan, found, err);
     *row = (lb_fit_row){.unit = *g->u, .schedule = q->s, .same = q->compared, .compared = q->compared, .any_order = true};
     row->values = q->compared ? (double)q->values / (double)q->compared : 0;
-    if (s == LB_OK && *found && q->parts <= ORDERED_PARTS) {
+    *asked = !idle;
+    if (s == LB_OK && *found && !few && q->parts <= LB_MAX_ORDERED) {
         q->in_order = true;
         add_orders(q, order, 0);
         s = look_at_all(q, &plan, &one, err);
@@ -218,18 +232,14 @@ static lb_status ask(sums *q, const lb_fit_group *g, lb_fit_row *row, bool *foun
     return s;
 }
 
-bool lb_fit_orders_can(const lb_fit_group *g) {
-    return !g->s.stream_k && g->parts >= 2 && g->parts <= MOST_PARTS;
-}
-
-lb_status lb_fit_orders(const lb_fit_case *c, const lb_fit_group *g, bool narrow, const lb_gemm_options *gemm, lb_fit_row *row, bool *found,
-                        lb_error *err) {
+lb_status lb_fit_orders(const lb_fit_case *c, const lb_fit_group *g, bool narrow, bool few, const lb_gemm_options *gemm, lb_fit_row *row,
+                        bool *asked, bool *found, lb_error *err) {
     const lb_k_type type = narrow ? LB_TYPE_OUT : LB_TYPE_F32;
-    *found = false;
-    if (!lb_fit_orders_can(g) || !differs(c, type)) return LB_OK;
+    *asked = *found = false;
+    if (g->s.stream_k || g->parts < 2 || g->parts > MOST_PARTS || !differs(c, type)) return LB_OK;
     sums q;
     lb_status s = open_sums(&q, c, g, type, gemm, err);
-    if (s == LB_OK) s = ask(&q, g, row, found, err);
+    if (s == LB_OK) s = ask(&q, g, few, row, asked, found, err);
     close_sums(&q);
     return s;
 }

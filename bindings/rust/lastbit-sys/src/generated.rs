@@ -259,7 +259,8 @@ pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
 pub const LB_REDUCE_TREE: lb_k_reduce = 2;
 pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
 pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
-pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+pub const LB_REDUCE_ATOMIC: lb_k_reduce = 5;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 6;
 
 pub type lb_k_type = c_uint;
 pub const LB_TYPE_F32: lb_k_type = 0;
@@ -289,10 +290,26 @@ pub const LB_BLEND_FMA_X: lb_blend = 1;
 pub const LB_BLEND_FMA_C: lb_blend = 2;
 pub const LB_BLEND_COUNT: lb_blend = 3;
 
+pub type lb_scaling = c_uint;
+pub const LB_SCALING_PRODUCT_FMA: lb_scaling = 0;
+pub const LB_SCALING_PRODUCT: lb_scaling = 1;
+pub const LB_SCALING_A_FIRST: lb_scaling = 2;
+pub const LB_SCALING_A_FIRST_FMA: lb_scaling = 3;
+pub const LB_SCALING_B_FIRST: lb_scaling = 4;
+pub const LB_SCALING_B_FIRST_FMA: lb_scaling = 5;
+pub const LB_SCALING_COUNT: lb_scaling = 6;
+
 pub type lb_activation = c_uint;
 pub const LB_ACTIVATION_NONE: lb_activation = 0;
 pub const LB_ACTIVATION_RELU: lb_activation = 1;
-pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_ERF: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_TANH: lb_activation = 3;
+pub const LB_ACTIVATION_GELU_TAYLOR: lb_activation = 4;
+pub const LB_ACTIVATION_SIGMOID: lb_activation = 5;
+pub const LB_ACTIVATION_SILU: lb_activation = 6;
+pub const LB_ACTIVATION_COUNT: lb_activation = 7;
+pub const LB_MAX_ARRIVAL: c_uint = 16;
+pub const LB_MAX_ORDERED: c_uint = 7;
 pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
 pub const LB_CALIBRATION_FAULTS_MAX: c_uint = 16;
 
@@ -1007,8 +1024,13 @@ pub struct lb_schedule {
     pub ragged: lb_k_ragged,
     pub promote: c_uint,
     pub reduce: lb_k_reduce,
+    pub arrival: [u8; LB_MAX_ARRIVAL as usize],
+    pub arrival_count: c_uint,
     pub partial: lb_k_type,
     pub sum: lb_k_type,
+    pub scale_m: c_uint,
+    pub scale_n: c_uint,
+    pub scaling: lb_scaling,
     pub c_place: lb_c_place,
     pub scaled: bool,
     pub alpha: f64,
@@ -1018,6 +1040,8 @@ pub struct lb_schedule {
     pub out: *const lb_format,
     pub saturate: bool,
     pub bias: *const lb_mat,
+    pub scale_a: *const lb_mat,
+    pub scale_b: *const lb_mat,
     pub batch: usize,
     pub a_step: isize,
     pub b_step: isize,
@@ -1055,6 +1079,8 @@ pub struct lb_fit_row {
     pub schedule: lb_schedule,
     pub same: u64,
     pub compared: u64,
+    pub any_order: bool,
+    pub values: f64,
 }
 
 #[repr(C)]
