@@ -177,12 +177,22 @@ void lb_ir_return(ir_program *p, ir value) {
     add_plain(p, IR_RETURN, 0, value);
 }
 
+static void add_text(ir_program *p, ir_op op, const char *format, va_list args) {
+    ir_statement *s = add_statement(p, op);
+    if (s) vsnprintf(s->text, sizeof s->text, format, args);
+}
+
 void lb_ir_comment(ir_program *p, const char *format, ...) {
-    ir_statement *s = add_statement(p, IR_COMMENT);
-    if (!s) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(s->text, sizeof s->text, format, args);
+    add_text(p, IR_COMMENT, format, args);
+    va_end(args);
+}
+
+void lb_ir_line(ir_program *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_text(p, IR_LINE, format, args);
     va_end(args);
 }
 
@@ -193,11 +203,11 @@ ir lb_ir_for(ir_program *p, uint32_t times) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
     s->a = last;
-    snprintf(s->text, sizeof s->text, "%s(%s", function, arrays);
+    snprintf(s->text, sizeof s->text, "%s(%s\n%s", function, arrays, more);
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
@@ -254,9 +264,10 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
         lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "]");
     } else {
-        if (s->op == IR_CALL) lb_text_add(t, "%s, ", s->text);
+        const size_t before = s->op == IR_CALL ? strcspn(s->text, "\n") : 0;
+        if (s->op == IR_CALL) lb_text_add(t, "%.*s, ", (int)before, s->text);
         lb_ir_print_name(t, p, s->a);
-        if (s->op == IR_CALL) lb_text_add(t, ")");
+        if (s->op == IR_CALL) lb_text_add(t, "%s)", s->text + before + 1);
     }
     lb_text_add(t, ";\n");
 }
