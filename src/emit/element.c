@@ -130,6 +130,7 @@ void lb_element_print(lb_text *t, const file *f, ir_program *p, const char *suff
     } else {
         lb_ir_return(p, d.low);
     }
+    lb_ir_prune(p);
     print_head(t, f, p, suffix, decoded, c);
     lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");

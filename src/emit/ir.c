@@ -21,27 +21,22 @@ static const operation operations[] = {
 };
 
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
-#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, clz, to_float, trunc, as_u, as_i,      \
-                      bits, from_bits, prelude)                                                                                            \
-    [LB_EMIT_##id] = {name,                                                                                                                \
-                      {u, i, f, b},                                                                                                        \
-                      function,                                                                                                            \
-                      in,                                                                                                                  \
-                      out,                                                                                                                 \
-                      global,                                                                                                              \
-                      argument,                                                                                                            \
-                      barrier,                                                                                                             \
-                      {[IR_MIN] = min,                                                                                                     \
-                       [IR_MAX] = max,                                                                                                     \
-                       [IR_CLZ] = clz,                                                                                                     \
-                       [IR_FLOAT] = to_float,                                                                                              \
-                       [IR_TRUNC] = trunc,                                                                                                 \
-                       [IR_AS_U] = as_u,                                                                                                   \
-                       [IR_AS_I] = as_i,                                                                                                   \
-                       [IR_BITS] = bits,                                                                                                   \
-                       [IR_FROM_BITS] = from_bits},                                                                                        \
-                      prelude},
-static const ir_language languages[] = {
+#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, popc, to_float, trunc,    \
+                      as_u, as_i, bits, from_bits, prelude)                                                                                \
+    [LB_EMIT_##id] = {name, {u, i, f, b}, function, in, out, global, argument, barrier,                                                    \
+                      {[IR_MIN] = min, [IR_MAX] = max, [IR_MUL_HI] = mul_hi, [IR_CLZ] = clz,
+[IR_POPC] = popc, [IR_FLOAT] = to_float, [IR_TRUNC] = trunc, [IR_AS_U] = as_u, [IR_AS_I] = as_i, [IR_BITS] = bits,
+                  [IR_FROM_BITS] = from_bits
+}
+, prelude
+}
+,
+/* Where a language has no expression for the upper word of a product: by halves. */
+#define MUL_HI_OF_HALVES                                                                                                                   \
+    "#ifndef LB_EMITTED\n#define LB_EMITTED\nuint lb_mul_hi(uint a, uint b) {\n"                                                           \
+    "    uint low = (a & 0xffffu) * (b & 0xffffu), x = (a >> 16) * (b & 0xffffu) + (low >> 16);\n"                                         \
+    "    uint y = (a & 0xffffu) * (b >> 16) + (x & 0xffffu);\n    return (a >> 16) * (b >> 16) + (x >> 16) + (y >> 16);\n}\n#endif\n"
+    static const ir_language languages[] = {
 #include "emit/languages.def"
 };
 #undef EMIT_LANGUAGE
@@ -88,12 +83,8 @@ static ir_statement *add_statement(ir_program *p, ir_op op) {
         p->failed = true;
         return NULL;
     }
-    p->list[p->count] = (ir_statement){.op = op};
+    p->list[p->count] = (ir_statement){.op = op, .part = p->part, .times = p->times};
     return &p->list[p->count++];
-}
-
-static void count(ir_program *p) {
-    p->counted[p->part] += p->times;
 }
 
 ir lb_ir_u(ir_program *p, uint32_t bits) {
@@ -104,20 +95,32 @@ ir lb_ir_i(ir_program *p, int32_t value) {
     return add_value(p, (ir_value){IR_I, true, (uint32_t)value});
 }
 
+ir lb_ir_b(ir_program *p, bool value) {
+    return add_value(p, (ir_value){IR_B, true, value});
+}
+
+bool lb_ir_is_counted(ir_op op) {
+    return op < IR_OPERATIONS && operations[op].counted;
+}
+
 ir lb_ir_input(ir_program *p, ir_type type) {
     return add_value(p, (ir_value){.type = type});
 }
 
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
+    ir folded;
+    if (!p->failed && lb_ir_fold(p, op, a, b, c, &folded)) return folded;
     ir_statement *s = p->failed ? NULL : add_statement(p, op);
     if (!s) return 0;
     const int type = operations[op].type;
-    *s = (ir_statement){.op = op, .a = a, .b = b, .c = c};
+    s->a = a;
+    s->b = b;
+    s->c = c;
     s->dst = add_value(p, (ir_value){type == TYPE_SAME     ? p->values[a].type
                                      : type == TYPE_SECOND ? p->values[b].type
                                                            : (ir_type)type,
                                      false, 0});
-    if (operations[op].counted) count(p);
+    if (operations[op].counted) p->counted[p->part] += p->times;
     return p->failed ? 0 : p->list[p->count - 1].dst;
 }
 

@@ -38,15 +38,17 @@ typedef struct ir_value {
     uint32_t bits;
 } ir_value;
 
+/* Where a statement counts. */
+typedef enum ir_part { IR_DECODE, IR_MAIN, IR_RARE, IR_ADDRESS, IR_PARTS } ir_part;
+
 typedef struct ir_statement {
     ir_op op;
     ir dst, a, b, c;
     uint32_t imm;
+    ir_part part;
+    uint64_t times;
     char text[256]; /* name of an array or function, a comment; of a call also its arrays, those behind the last register past a newline */
 } ir_statement;
-
-/* Where a statement counts. */
-typedef enum ir_part { IR_DECODE, IR_MAIN, IR_RARE, IR_ADDRESS, IR_PARTS } ir_part;
 
 typedef struct ir_program {
     ir_value *values;
@@ -63,9 +65,11 @@ void lb_ir_clear(ir_program *p); /* no statements; counts stay */
 
 ir lb_ir_u(ir_program *p, uint32_t bits);
 ir lb_ir_i(ir_program *p, int32_t value);
+ir lb_ir_b(ir_program *p, bool value);
 ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defines */
 
-/* One operation; operands that it lacks are 0. */
+/* One operation; operands that it lacks are 0. What is known now is no statement: an operation on constants, x + 0, a choice of two
+ * alike. */
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
@@ -83,6 +87,14 @@ ir lb_ir_for(ir_program *p, uint32_t count);
 ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
 void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 void lb_ir_array(ir_program *p, const char *name, uint32_t size);
+
+/* ---- what need not be said (fold.c) --------------------------------------------------------------------------------------- */
+
+/* Whether a program knows what an operation gives: then it is *out. */
+bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out);
+/* Take out the statements whose results nobody takes, and their counts. */
+void lb_ir_prune(ir_program *p);
+bool lb_ir_is_counted(ir_op op);
 
 /* ---- printing ----------------------------------------------------------------------------------------------------------- */
 

@@ -54,7 +54,8 @@ struct rule {
     const lb_format *a, *b, *c, *scale;
     int products, scales; /* of a K step: k, half of it where A is compressed; pairs of scales, 0 if it takes none */
     rule_registers of_ab, of_scale;
-    bool packed;     /* fragments share registers of A and B as they are, several codes in each */
+    bool packed;     /* an operand is a register of A or B as it is, `each` codes in it */
+    int each;        /* else 1 */
     bool floats;     /* operands travel as their exact values in f32, else as integer significands */
     bool finite;     /* no specials: nothing looks for them */
     bool wide;       /* a block's sum needs two words */
@@ -91,5 +92,6 @@ ir lb_rule_taken(const rule *r, ir_program *p, const lb_format *f, ir code);
 /* ---- the table's rows ------------------------------------------------------------------------------------------------------ */
 
 extern const rule_path lb_rule_truncated; /* rule.c */
+extern const rule_path lb_rule_integer;   /* rule_integer.c */
 
 #endif

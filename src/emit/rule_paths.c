@@ -6,9 +6,8 @@
 #include "base/try.h"
 
 static const rule_path *const paths[LB_PATH_COUNT] = {
-    [LB_PATH_TRUNCATED] = &lb_rule_truncated,
-    [LB_PATH_TWO_HALVES] = &lb_rule_truncated,
-    [LB_PATH_SPARSE] = &lb_rule_truncated,
+    [LB_PATH_TRUNCATED] = &lb_rule_truncated, [LB_PATH_TWO_HALVES] = &lb_rule_truncated, [LB_PATH_SPARSE] = &lb_rule_truncated,
+    [LB_PATH_INTEGER] = &lb_rule_integer,     [LB_PATH_XOR_POPC] = &lb_rule_integer,     [LB_PATH_AND_POPC] = &lb_rule_integer,
 };
 
 /* The engine's parameters, and whether the path holds what the unit asks of it. */
@@ -34,6 +33,7 @@ lb_status lb_rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_e
     rule r = {.u = u, .path = paths[u->path], .a = lb_format_row(u->a), .b = lb_format_row(u->b), .c = lb_format_row(u->c)};
     LB_TRY(open_engine(&r, err));
     r.scale = lb_format_row(u->scale);
+    r.each = 1;
     r.products = u->sparse_group ? u->k / 2 : u->k;
     r.scales = u->scale_block ? u->k / u->scale_block : 0;
     LB_TRY(r.path->open(&r, o, err));

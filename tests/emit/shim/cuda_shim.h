@@ -9,6 +9,9 @@
 static inline int __clz(int x) {
     return x ? __builtin_clz((unsigned)x) : 32;
 }
+static inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
 template <typename T> static inline T min(T a, T b) {
     return a < b ? a : b;
 }
