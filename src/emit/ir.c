@@ -23,20 +23,32 @@ static const operation operations[] = {
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
 #define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, popc, to_float, trunc,    \
                       as_u, as_i, bits, from_bits, prelude)                                                                                \
-    [LB_EMIT_##id] = {name, {u, i, f, b}, function, in, out, global, argument, barrier,                                                    \
-                      {[IR_MIN] = min, [IR_MAX] = max, [IR_MUL_HI] = mul_hi, [IR_CLZ] = clz,
-[IR_POPC] = popc, [IR_FLOAT] = to_float, [IR_TRUNC] = trunc, [IR_AS_U] = as_u, [IR_AS_I] = as_i, [IR_BITS] = bits,
-                  [IR_FROM_BITS] = from_bits
-}
-, prelude
-}
-,
+    [LB_EMIT_##id] = {name,                                                                                                                \
+                      {u, i, f, b},                                                                                                        \
+                      function,                                                                                                            \
+                      in,                                                                                                                  \
+                      out,                                                                                                                 \
+                      global,                                                                                                              \
+                      argument,                                                                                                            \
+                      barrier,                                                                                                             \
+                      {[IR_MIN] = min,                                                                                                     \
+                       [IR_MAX] = max,                                                                                                     \
+                       [IR_MUL_HI] = mul_hi,                                                                                               \
+                       [IR_CLZ] = clz,                                                                                                     \
+                       [IR_POPC] = popc,                                                                                                   \
+                       [IR_FLOAT] = to_float,                                                                                              \
+                       [IR_TRUNC] = trunc,                                                                                                 \
+                       [IR_AS_U] = as_u,                                                                                                   \
+                       [IR_AS_I] = as_i,                                                                                                   \
+                       [IR_BITS] = bits,                                                                                                   \
+                       [IR_FROM_BITS] = from_bits},                                                                                        \
+                      prelude},
 /* Where a language has no expression for the upper word of a product: by halves. */
 #define MUL_HI_OF_HALVES                                                                                                                   \
     "#ifndef LB_EMITTED\n#define LB_EMITTED\nuint lb_mul_hi(uint a, uint b) {\n"                                                           \
     "    uint low = (a & 0xffffu) * (b & 0xffffu), x = (a >> 16) * (b & 0xffffu) + (low >> 16);\n"                                         \
     "    uint y = (a & 0xffffu) * (b >> 16) + (x & 0xffffu);\n    return (a >> 16) * (b >> 16) + (x >> 16) + (y >> 16);\n}\n#endif\n"
-    static const ir_language languages[] = {
+static const ir_language languages[] = {
 #include "emit/languages.def"
 };
 #undef EMIT_LANGUAGE
