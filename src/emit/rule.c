@@ -386,7 +386,8 @@ static rule_code step(const rule *r, ir_program *p, const rule_inputs *in) {
     const rule_inputs ordered = {.a = slots[0], .b = slots[1]};
     const ir both = run_step(r, p, &ordered, lb_ir_u(p, 0));
     lb_ir_comment(p, "c, added last");
-    return (rule_code){lb_soft_add(p, r->g.out, r->g.nan_code, both, in->c.low), 0};
+    const soft_rule to_nearest = {.f = r->g.out, .nan = r->g.nan_code};
+    return (rule_code){lb_soft_add(p, &to_nearest, lb_wide_of(both), lb_wide_of(in->c.low)).word[0], 0};
 }
 
 static void describe(const rule *r, lb_text *t) {

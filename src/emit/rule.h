@@ -93,5 +93,6 @@ ir lb_rule_taken(const rule *r, ir_program *p, const lb_format *f, ir code);
 
 extern const rule_path lb_rule_truncated; /* rule.c */
 extern const rule_path lb_rule_integer;   /* rule_integer.c */
+extern const rule_path lb_rule_scaled;    /* rule_scaled.c */
 
 #endif

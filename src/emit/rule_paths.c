@@ -7,7 +7,8 @@
 
 static const rule_path *const paths[LB_PATH_COUNT] = {
     [LB_PATH_TRUNCATED] = &lb_rule_truncated, [LB_PATH_TWO_HALVES] = &lb_rule_truncated, [LB_PATH_SPARSE] = &lb_rule_truncated,
-    [LB_PATH_INTEGER] = &lb_rule_integer,     [LB_PATH_XOR_POPC] = &lb_rule_integer,     [LB_PATH_AND_POPC] = &lb_rule_integer,
+    [LB_PATH_BLOCK_SCALED] = &lb_rule_scaled, [LB_PATH_INTEGER] = &lb_rule_integer,      [LB_PATH_XOR_POPC] = &lb_rule_integer,
+    [LB_PATH_AND_POPC] = &lb_rule_integer,
 };
 
 /* The engine's parameters, and whether the path holds what the unit asks of it. */
