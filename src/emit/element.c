@@ -112,18 +112,61 @@ static void print_head(lb_text *t, const file *f, const ir_program *p, const cha
     lb_text_add(t, ") {\n");
 }
 
-void lb_element_print(lb_text *t, const file *f, ir_program *p, const char *suffix, bool decoded) {
-    const rule *r = &f->rule;
+/* ---- blocks of a loop --------------------------------------------------------------------------------------------------------- */
+
+static rule_operand load_at(const rule *r, ir_program *p, const lb_format *f, const char *array, ir at, bool decoded) {
+    const int each = decoded ? r->of_ab.count : lb_rule_words(f);
+    const ir first = each > 1 ? lb_ir_with(p, IR_MUL, at, each) : at;
+    rule_code words = {lb_ir_load(p, array, first), 0};
+    if (each > 1) words.high = lb_ir_load(p, array, lb_ir_with(p, IR_ADD, first, 1));
+    if (!decoded) return r->path->decode(r, p, f, words);
+    return (rule_operand){from_word(p, r->of_ab.type[0], words.low), each > 1 ? from_word(p, r->of_ab.type[1], words.high) : 0};
+}
+
+/* What one block is, said once. */
+static rule_code print_blocks(const rule *r, ir_program *p, bool decoded, rule_code c) {
+    const rule_path *path = r->path;
+    const uint32_t count = (uint32_t)(r->products / r->block);
+    const bool two = path->begin || lb_rule_words(r->c) == 2;
+    const uint64_t times = p->times;
     operands x;
-    const bool wide = lb_rule_words(r->c) == 2;
-    const ir c = wide ? 0 : lb_ir_input(p, IR_U);
+    const rule_code first = path->begin ? path->begin(r, p, c) : c;
+    const rule_code state = {lb_ir_var(p, first.low), two ? lb_ir_var(p, first.high) : 0};
+    const ir i = lb_ir_for(p, count);
+    p->times = times * count;
+    p->part = IR_DECODE;
+    const ir at = r->block > 1 ? lb_ir_with(p, IR_MUL, i, r->block) : i;
+    for (int k = 0; k < r->block; k++) {
+        const ir place = k ? lb_ir_with(p, IR_ADD, at, k) : at;
+        x.a[k] = load_at(r, p, r->a, "a", place, decoded);
+        x.b[k] = load_at(r, p, r->b, "b", place, decoded);
+    }
+    p->part = IR_MAIN;
+    const rule_inputs in = {.a = x.a, .b = x.b, .c = state};
+    const rule_code next = path->step(r, p, &in);
+    lb_ir_set(p, state.low, next.low);
+    if (two) lb_ir_set(p, state.high, next.high);
+    lb_ir_end(p);
+    p->times = times;
+    return path->end ? path->end(r, p, state, c) : state;
+}
+
+static rule_code print_step(const rule *r, ir_program *p, bool decoded, rule_code c) {
+    if (r->block) return print_blocks(r, p, decoded, c);
+    operands x;
     if (decoded)
         load_decoded(r, p, &x);
     else
         load_codes(r, p, &x);
-    const rule_inputs in = {
-        .a = x.a, .b = x.b, .scale_a = x.scale_a, .scale_b = x.scale_b, .c = wide ? load_code(p, "c", 2, 0) : (rule_code){c, 0}};
-    const rule_code d = r->path->step(r, p, &in);
+    const rule_inputs in = {.a = x.a, .b = x.b, .scale_a = x.scale_a, .scale_b = x.scale_b, .c = c};
+    return r->path->step(r, p, &in);
+}
+
+void lb_element_print(lb_text *t, const file *f, ir_program *p, const char *suffix, bool decoded) {
+    const rule *r = &f->rule;
+    const bool wide = lb_rule_words(r->c) == 2;
+    const ir c = wide ? 0 : lb_ir_input(p, IR_U);
+    const rule_code d = print_step(r, p, decoded, wide ? load_code(p, "c", 2, 0) : (rule_code){c, 0});
     if (wide) {
         lb_ir_store(p, "d", lb_ir_i(p, 0), d.low);
         lb_ir_store(p, "d", lb_ir_i(p, 1), d.high);

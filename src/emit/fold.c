@@ -144,6 +144,10 @@ bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out) {
         *out = a;
         return true;
     }
+    if (a == b && (op == IR_LT || op == IR_GE || op == IR_EQ)) {
+        *out = lb_ir_b(p, op != IR_LT);
+        return true;
+    }
     return !one && fold_identity(p, op, a, b, out);
 }
 

@@ -29,9 +29,9 @@ typedef struct rule_registers {
     ir_type type[2];
 } rule_registers;
 
-/* What one K step takes. */
+/* What one K step, or one block of a loop, takes. */
 typedef struct rule_inputs {
-    const rule_operand *a, *b;             /* [products]; b gathered where A is compressed */
+    const rule_operand *a, *b;             /* [products], or [block]; b gathered where A is compressed */
     const rule_operand *scale_a, *scale_b; /* [scales] */
     rule_code c;
 } rule_inputs;
@@ -43,6 +43,9 @@ typedef struct rule_path {
     lb_status (*open)(rule *r, const lb_emit_options *o, lb_error *err); /* r has its unit, engine, formats and sizes */
     rule_operand (*decode)(const rule *r, ir_program *p, const lb_format *f, rule_code code);
     rule_code (*step)(const rule *r, ir_program *p, const rule_inputs *in);
+    /* Of a path whose steps carry something else than c from block to block: what they begin with, and D in the end; NULL: c itself. */
+    rule_code (*begin)(const rule *r, ir_program *p, rule_code c);
+    rule_code (*end)(const rule *r, ir_program *p, rule_code state, rule_code c);
     void (*describe)(const rule *r, lb_text *t); /* lines of comment: what it computes, and why it is exact */
 } rule_path;
 
@@ -53,6 +56,7 @@ struct rule {
     lb_engine g; /* of paths whose blocks are truncated */
     const lb_format *a, *b, *c, *scale;
     int products, scales; /* of a K step: k, half of it where A is compressed; pairs of scales, 0 if it takes none */
+    int block;            /* products of what is said once and runs in a loop, the result of one being c of the next; 0: all at once */
     rule_registers of_ab, of_scale;
     bool packed;     /* an operand is a register of A or B as it is, `each` codes in it */
     int each;        /* else 1 */
@@ -91,8 +95,10 @@ ir lb_rule_taken(const rule *r, ir_program *p, const lb_format *f, ir code);
 
 /* ---- the table's rows ------------------------------------------------------------------------------------------------------ */
 
-extern const rule_path lb_rule_truncated; /* rule.c */
-extern const rule_path lb_rule_integer;   /* rule_integer.c */
-extern const rule_path lb_rule_scaled;    /* rule_scaled.c */
+extern const rule_path lb_rule_truncated;                                                                        /* rule.c */
+extern const rule_path lb_rule_integer;                                                                          /* rule_integer.c */
+extern const rule_path lb_rule_scaled;                                                                           /* rule_scaled.c */
+extern const rule_path lb_rule_fma_chain, lb_rule_pairwise, lb_rule_pair, lb_rule_odd_first, lb_rule_two_chains; /* rule_chain.c */
+extern const rule_path lb_rule_exact, lb_rule_late;                                                              /* rule_mfma.c */
 
 #endif

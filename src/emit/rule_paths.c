@@ -6,9 +6,12 @@
 #include "base/try.h"
 
 static const rule_path *const paths[LB_PATH_COUNT] = {
-    [LB_PATH_TRUNCATED] = &lb_rule_truncated, [LB_PATH_TWO_HALVES] = &lb_rule_truncated, [LB_PATH_SPARSE] = &lb_rule_truncated,
-    [LB_PATH_BLOCK_SCALED] = &lb_rule_scaled, [LB_PATH_INTEGER] = &lb_rule_integer,      [LB_PATH_XOR_POPC] = &lb_rule_integer,
-    [LB_PATH_AND_POPC] = &lb_rule_integer,
+    [LB_PATH_TRUNCATED] = &lb_rule_truncated,   [LB_PATH_TWO_HALVES] = &lb_rule_truncated, [LB_PATH_SPARSE] = &lb_rule_truncated,
+    [LB_PATH_BLOCK_SCALED] = &lb_rule_scaled,   [LB_PATH_INTEGER] = &lb_rule_integer,      [LB_PATH_XOR_POPC] = &lb_rule_integer,
+    [LB_PATH_AND_POPC] = &lb_rule_integer,      [LB_PATH_FMA_CHAIN] = &lb_rule_fma_chain,  [LB_PATH_PAIRWISE] = &lb_rule_pairwise,
+    [LB_PATH_PAIR_ODD] = &lb_rule_pair,         [LB_PATH_PAIR_FUSED] = &lb_rule_pair,      [LB_PATH_ODD_FIRST] = &lb_rule_odd_first,
+    [LB_PATH_TWO_CHAINS] = &lb_rule_two_chains, [LB_PATH_EXACT] = &lb_rule_exact,          [LB_PATH_LATE_C] = &lb_rule_late,
+    [LB_PATH_LATE_C_SPLIT] = &lb_rule_late,
 };
 
 /* The engine's parameters, and whether the path holds what the unit asks of it. */
