@@ -113,6 +113,46 @@ static inline void emit_draw_scales(const lb_unit *u, int kind, uint64_t seed, e
     }
 }
 
+/* Whether each step of the path is rounded, or c joins late: what blocks under one exponent do not have to get right. */
+static inline bool emit_rounds(const lb_unit *u) {
+    return u->path == LB_PATH_FMA_CHAIN || (u->path >= LB_PATH_EXACT && u->path <= LB_PATH_LATE_C_SPLIT) || u->path >= LB_PATH_ODD_FIRST;
+}
+
+static inline uint64_t emit_near(const lb_format *f, int32_t e, uint64_t random) {
+    const uint64_t man = random >> 8 & ((UINT64_C(1) << f->man_bits) - 1),
+                   few = random >> 3 & 1 ? man : man & ~UINT64_C(0) << (f->man_bits - 1);
+    const lb_value v = {
+        LB_FINITE, random & 1, false, e + (int32_t)(random >> 4 & 7) - 4 - f->man_bits, 0, few | UINT64_C(1) << f->man_bits};
+    return lb_encode(f, v, NULL, NULL);
+}
+
+/* For such paths: results about the least normal number (kind 3); a c that cancels a product, others far below (kind 4). */
+static inline void emit_draw_edges(const lb_unit *u, int kind, uint64_t seed, emit_batch *x) {
+    const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);
+    const int32_t half = (1 - fd->bias) / 2, far = -(int32_t)fa->bias / 3;
+    for (uint32_t i = 0; i < x->m * x->k; i++) {
+        const uint64_t random = lb_random_u64(seed, 11, i), second = lb_random_u64(seed, 12, i);
+        const bool zero = kind == 3 && random >> 60 > 5, main = kind == 4 && i % x->k == i / x->k % x->k;
+        emit_put(x->a, x->words, i,
+                 zero ? random >> 59 << (fa->bits - 1) & UINT64_C(1) << (fa->bits - 1)
+                      : emit_near(fa,
+                                  kind == 3 ? half
+                                  : main    ? 0
+                                            : far,
+                                  random));
+        emit_put(x->b, x->words, i, emit_near(fb, kind == 3 ? half : 0, second));
+    }
+    for (uint32_t i = 0; i < x->m * x->n; i++) {
+        const uint64_t random = lb_random_u64(seed, 13, i);
+        const size_t j = i / x->n % x->k; /* the main product */
+        lb_value v = lb_value_mul(lb_decode(fa, emit_code(x->a, x->words, i / x->n * x->k + j)),
+                                  lb_decode(fb, emit_code(x->b, x->words, i % x->n * x->k + j)));
+        v.negative = !v.negative;
+        const uint64_t cancels = lb_encode(fd, v, NULL, NULL) ^ (random & 3) % 3;
+        emit_put(x->c, x->words_d, i, kind == 3 ? emit_near(fd, 2 * half, random) : cancels);
+    }
+}
+
 static inline void emit_draw_of(const lb_unit *u, int kind, uint32_t m, uint32_t n, emit_batch *x) {
     static const struct {
         lb_dist ab, c;
@@ -142,6 +182,7 @@ static inline void emit_draw_of(const lb_unit *u, int kind, uint32_t m, uint32_t
     for (uint32_t i = 0; i < m * n; i++)
         emit_put(x->c, x->words_d, i, kind == 6 || i % 5 == 0 ? 0 : lb_draw(fc, kinds[kind].c, seed, 4, i));
     if (kind == 6) emit_cancel(fa, fb, x);
+    if (emit_rounds(u) && (kind == 3 || kind == 4)) emit_draw_edges(u, kind, seed, x);
     emit_draw_meta(u, seed, x);
     emit_draw_scales(u, kind, seed, x);
 }

@@ -81,7 +81,7 @@ static rule_operand load_registers(ir_program *p, const rule_registers *as, cons
 }
 
 static void load_decoded(const rule *r, ir_program *p, operands *x) {
-    for (int i = 0; i < r->products; i++) {
+    for (int i = 0; i < r->products / r->each; i++) {
         x->a[i] = load_registers(p, &r->of_ab, "a", i);
         x->b[i] = load_registers(p, &r->of_ab, "b", i);
     }
@@ -106,8 +106,9 @@ static void print_head(lb_text *t, const file *f, const ir_program *p, const cha
             continue;
         }
         const int length = !is_line(x) ? 1 : decoded && x->name[0] == 'b' ? f->rule.products : x->length;
+        const int each = decoded && (x->name[0] == 'a' || x->name[0] == 'b') ? f->rule.each : 1;
         lb_ir_print_named(t, x->kind == LB_ARRAY_D ? f->l->array_out : f->l->array_in, x->name,
-                          length * (decoded ? x->registers : x->words));
+                          length / each * (decoded ? x->registers : x->words));
     }
     lb_text_add(t, ") {\n");
 }

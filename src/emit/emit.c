@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
-#include "emit/lane.h"
+#include "emit/group.h"
 
 #include "base/try.h"
 
@@ -52,8 +52,10 @@ static uint64_t fnv1a(const char *s) {
 static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
     const rule *r = &f->rule;
     const lb_unit *u = r->u;
-    lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name,
-                o->fragment ? ", one lane of 32" : "", lb_version(), lb_evidence_name(u->evidence), u->source);
+    char lanes[32] = "";
+    if (o->fragment) snprintf(lanes, sizeof lanes, ", one lane of %d", f->d.lanes);
+    lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name, lanes, lb_version(),
+                lb_evidence_name(u->evidence), u->source);
     r->path->describe(r, t);
     lb_text_add(t, "%s", f->l->prelude);
 }
@@ -79,7 +81,8 @@ static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, 
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
     identifier(u->name, f->name, sizeof f->name);
-    return o->fragment ? lb_lane_open(f, err) : LB_OK;
+    if (!o->fragment) return LB_OK;
+    return lb_group_suits(&f->rule) ? lb_group_open(f, err) : lb_lane_open(f, err);
 }
 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
@@ -89,7 +92,7 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
     ir_program p = {0};
     print_head(&body, &f, o);
     if (o->fragment) {
-        lb_lane_print(&body, &f, &p);
+        (lb_group_suits(&f.rule) ? lb_group_print : lb_lane_print)(&body, &f, &p);
     } else {
         print_elements(&body, &f, &p);
     }

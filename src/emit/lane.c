@@ -30,8 +30,6 @@ static int count_lines(const lb_fragment *d, lb_axis axis) {
 
 lb_status lb_lane_open(file *f, lb_error *err) {
     const lb_unit *u = f->rule.u;
-    if (f->rule.scales || u->sparse_group)
-        return lb_fail(err, LB_E_UNAVAILABLE, u->name, "fragments with scales or metadata are not written; without --fragment it is");
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_A, NULL, &f->a, err));
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_B, NULL, &f->b, err));
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_C, NULL, &f->c, err));

@@ -13,7 +13,8 @@ typedef struct file {
     const ir_language *l;
     rule rule;
     char name[LB_EMIT_NAME];
-    lb_fragment a, b, c, d; /* of a fragment */
+    lb_fragment a, b, c, d;             /* of a fragment */
+    lb_fragment meta, scale_a, scale_b; /* where the unit takes them (group.c) */
 } file;
 
 /* ---- one element, a tile (element.c) ----------------------------------------------------------------------------------------- */
