@@ -48,7 +48,7 @@ typedef struct ir_statement {
     uint32_t imm;
     ir_part part;
     uint64_t times;
-    char text[96]; /* name of an array or function, a comment */
+    char text[256]; /* name of an array or function, a comment; of a call also its arrays, those behind the last register past a newline */
 } ir_statement;
 
 typedef struct ir_program {
@@ -85,7 +85,9 @@ void lb_ir_end(ir_program *p);
 void lb_ir_return(ir_program *p, ir value);
 void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 ir lb_ir_for(ir_program *p, uint32_t count);
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last);
+/* dst = function(arrays, last more). */
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
+void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 void lb_ir_array(ir_program *p, const char *name, uint32_t size);
 
 /* ---- what need not be said (fold.c) --------------------------------------------------------------------------------------- */

@@ -12,6 +12,9 @@ static inline int __clz(int x) {
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((uint64_t)a * b >> 32);
 }
+static inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
 template <typename T> static inline T min(T a, T b) {
     return a < b ? a : b;
 }
