@@ -36,10 +36,11 @@ static void print_stats(const char *unit, const emit_args *a, const lb_emit_stat
 
 static void print_slots(const lb_unit *u, const lb_emit_options *o) {
     int sm;
-    const uint64_t slots = o->fragment ? cli_emit_slots(u, o, &sm) : 0;
-    if (slots)
-        printf("slots=%" PRIu64 " of sm_%d a thread: all behind the barrier, with loads, stores and the special path; without decode\n",
-               slots, sm);
+    const cli_slots slots = o->fragment ? cli_emit_slots(u, o, &sm) : (cli_slots){0};
+    if (slots.all)
+        printf("slots=%" PRIu64 " of sm_%d a thread: operations=%" PRIu64 " loads=%" PRIu64
+               " (all behind the barrier, the special path too; without decode)\n",
+               slots.all, sm, slots.all - slots.loads, slots.loads);
     else
         printf("slots=- (%s)\n", o->fragment ? "no nvcc here, or it does not compile for this architecture" : "counted with --fragment");
 }

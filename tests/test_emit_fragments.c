@@ -144,14 +144,51 @@ static void every_layout_is_exact(void **state) {
     expect_exact(cases, count, 60, 2, LB_EMIT_C, "gcc", "-std=c11 -O1 -ffast-math");
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
     expect_exact(cases, count, 12, 2, LB_EMIT_MSL, "g++", options);
-    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -Wno-unknown-pragmas -include %s/tests/emit/shim/cuda_shim.h",
+             LB_SOURCE_DIR);
     expect_exact(cases, count, 12, 2, LB_EMIT_CUDA, "g++", options);
+}
+
+/* A fragment with an edit by sed: whether its registers are still the model's. */
+static bool exact_after(const warp_case *w, const char *edit) {
+    char path[2][256];
+    emit_path(path[0], sizeof path[0], "in");
+    emit_path(path[1], sizeof path[1], "want");
+    FILE *in = fopen(path[0], "wb"), *want = fopen(path[1], "wb");
+    assert_non_null(in);
+    assert_non_null(want);
+    write_warps(w, 0, 120, 1, in, want);
+    assert_int_equal(fclose(in) | fclose(want), 0);
+    write_table(w, 1, LB_EMIT_C);
+    assert_int_equal(emit_run("cd %s && cp f0.h before.h && sed -E -i '%s' f0.h && ! cmp -s f0.h before.h", emit_folder, edit), 0);
+    assert_int_equal(
+        emit_run("cd %s && gcc -std=c11 -O1 -w -I. %s/tests/emit/warps.c -o warps && ./warps in out 0", emit_folder, LB_SOURCE_DIR), 0);
+    return emit_run("cd %s && cmp -s out want", emit_folder) == 0;
+}
+
+static void wrong_fragments_are_seen(void **state) {
+    (void)state;
+    static const struct {
+        const char *what, *edit;
+    } edits[] = {
+        {"lines that are not marked", "s/ & 0x80000000u;/ \\& 0u;/"},
+        {"elements of C that are not looked at", "s/ \\+ 0x800000u;/ + 0u;/"},
+        {"a register of the wrong lane", "s/ & 3u;/ \\& 1u;/"},
+        {"elements that are redone from the row of another",
+         "s/for \\(uint32_t (u[0-9]+) = 0u; (u[0-9]+ < 4u)/for (uint32_t \\1 = 1u; \\2/"},
+    };
+    warp_case w;
+    open_case("sm_80/mma.m16n8k16.f32.f16.f16.f32", &w);
+    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++)
+        if (exact_after(&w, edits[i].edit)) fail_msg("%s: not seen", edits[i].what);
+    assert_true(exact_after(&w, "1s/$/ /"));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hmma_of_sm_80_is_exact_single_and_chained),
         cmocka_unit_test(every_layout_is_exact),
+        cmocka_unit_test(wrong_fragments_are_seen),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

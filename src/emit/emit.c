@@ -120,9 +120,13 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
             "// bits together, multiplications by powers of two, and f32 -> int. None rounds, so none can be contracted or reordered into\n"
             "// another result; where one could be subnormal, its integer is 0 with and without it. No f32 is NaN or Inf.\n",
             r->a->man_bits + r->b->man_bits + 2);
-    else
-        lb_text_add(t, "// Exact under any fast-math option: integers only.\n");
-    lb_text_add(t, "%s", f->l->prelude);
+    if (r->weights)
+        lb_text_add(t, "// An exponent travels as a weight, about 16 to its power. Weights are positive and normal, and of a sum of at "
+                       "most 8 products of\n"
+                       "// two only the exponent's upper bits are taken: the largest product's, in any order, rounded in any way, "
+                       "contracted or not.\n");
+    if (!r->floats) lb_text_add(t, "// Exact under any fast-math option: integers only.\n");
+    lb_text_add(t, "%s%s", f->l->prelude, r->weights ? lb_ir_more_of(f->l)->prelude : "");
 }
 
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {

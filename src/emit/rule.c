@@ -2,6 +2,7 @@
 #include "emit/rule.h"
 
 #include "emit/soft.h"
+#include "emit/weights.h"
 
 /* ---- a unit made ready -------------------------------------------------------------------------------------------------- */
 
@@ -60,6 +61,7 @@ lb_status lb_rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_e
     r.wide = product * u->terms + 2 > room;
     if (product * ((u->terms + 1) / 2) + 2 > room)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "half a block of %d products does not fit 32 bits", u->terms);
+    r.weights = lb_weights_fit(&r);
     *out = r;
     return LB_OK;
 }
@@ -90,6 +92,7 @@ static uint32_t special_code(const lb_format *f) {
 }
 
 rule_operand lb_rule_decode(const rule *r, ir_program *p, const lb_format *f, ir code) {
+    if (r->weights) return lb_weights_decode(r, p, f, code);
     const int man = f->man_bits, top = f->exp_bits + man;
     const ir kept = f->pad_bits ? lb_ir_with(p, IR_SHR, code, f->pad_bits) : code;
     const ir magnitude = lb_ir_with(p, IR_AND, kept, (int32_t)((UINT32_C(1) << top) - 1));
@@ -393,6 +396,7 @@ static ir run_blocks(const rule *r, ir_program *p, const rule_operand *x, const 
 }
 
 ir lb_rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_operand *y, ir c) {
+    if (r->weights) return lb_weights_step(r, p, x, y, c);
     if (!r->g.c_last) return run_blocks(r, p, x, y, c);
     rule_operand slots[2][128]; /* in the order in which the unit takes them */
     for (int i = 0; i < r->u->k; i++) {
