@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct emit_args {
-    const char *language, *file;
+    const char *language, *file, *tier;
     cli_texts set;
     bool fragment, integers, finite, stats, list;
 } emit_args;
@@ -29,7 +29,10 @@ static void print_list(void) {
 
 static void print_stats(const char *unit, const emit_args *a, const lb_emit_stats *s) {
     printf("unit=%s lang=%s form=%s steps=%s hash=%s\n", unit, a->language, a->fragment ? "fragment" : "element",
-           a->integers ? "integers" : "exact", s->hash);
+           a->integers                               ? "integers"
+           : a->tier && strcmp(a->tier, "fast") == 0 ? "fast"
+                                                     : "exact",
+           s->hash);
     printf("outputs=%d products=%d statements=%" PRIu64 ": path=%" PRIu64 " decode=%" PRIu64 " address=%" PRIu64 " special=%" PRIu64 "\n",
            s->outputs, s->products, s->path + s->decode + s->address + s->special, s->path, s->decode, s->address, s->special);
 }
@@ -59,7 +62,11 @@ static lb_status emit(const char *name, const emit_args *a, lb_error *err) {
     lb_unit u;
     lb_emit_stats stats;
     char *text = NULL;
+    static const char *const tiers[] = {"exact", "fast"};
+    size_t tier = 0;
     lb_status s = lb_emit_language_find(a->language, &o.language, err);
+    if (s == LB_OK) s = cli_choose("--tier", a->tier, tiers, LB_EMIT_TIER_COUNT, &tier, err);
+    o.tier = (lb_emit_tier)tier;
     if (s == LB_OK) s = cli_find_unit(name, &a->set, &u, err);
     if (s == LB_OK) s = lb_emit_unit(&u, &o, &text, &stats, err);
     if (s == LB_OK && (a->file || !a->stats)) s = write_text(a->file, text, err);
@@ -78,6 +85,8 @@ int cli_emit_source(int argc, char **argv) {
         {"fragment", 0, CLI_FLAG, &a.fragment, NULL,
          "one lane's registers, exchanging through local memory in a group of 32 (default: an element, a tile)"},
         {"integers", 0, CLI_FLAG, &a.integers, NULL, "integer steps only (default: f32 steps too, where each is exact)"},
+        {"tier", 0, CLI_TEXT, &a.tier, "TIER",
+         "exact, or fast: blocks summed in f32, not exact; the first comment says how often it gives the unit's bits"},
         {"finite", 0, CLI_FLAG, &a.finite, NULL, "for operands that are known to hold no NaN or Inf, and sums that do not overflow"},
         {"stats", 0, CLI_FLAG, &a.stats, NULL, "print the counts of three-address operations; the source only with -o"},
         {"list", 0, CLI_FLAG, &a.list, NULL, "list what can be written"},

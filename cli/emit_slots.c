@@ -75,7 +75,7 @@ static cli_slots count_slots(const char *path, int registers) {
 }
 
 /* The emitted text, and a kernel that calls it behind the barrier: local memory holds what the lanes have decoded. */
-static bool write_kernel(const char *path, const lb_unit *u, const char *text) {
+static bool write_kernel(const char *path, const lb_unit *u, bool fast, const char *text) {
     lb_fragment f[4];
     for (int i = 0; i < 4; i++)
         if (lb_fragment_of(u, (lb_fragment_operand)i, NULL, &f[i], NULL) != LB_OK) return false;
@@ -83,7 +83,8 @@ static bool write_kernel(const char *path, const lb_unit *u, const char *text) {
     snprintf(name, sizeof name, "%s", u->name);
     for (char *s = name; *s; s++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *s)) *s = '_';
-    const int words = 2 * (f[0].matrices * u->m * u->k + f[1].matrices * u->n * u->k), rc = f[2].registers, rd = f[3].registers;
+    const int words = (fast ? 1 : 2) * (f[0].matrices * u->m * u->k + f[1].matrices * u->n * u->k), rc = f[2].registers,
+              rd = f[3].registers;
     FILE *out = fopen(path, "w");
     if (!out) return false;
     fprintf(out, "%s\n", text);
@@ -119,8 +120,8 @@ cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm) {
     char *installed = access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "nvcc";
     char *argv[] = {installed, arch, "-O3", "-cubin", "-o", paths[1], paths[0], NULL};
     lb_fragment d;
-    const bool compiled =
-        write_kernel(paths[0], u, text) && runs(argv, paths[2]) && lb_fragment_of(u, LB_FRAGMENT_D, NULL, &d, NULL) == LB_OK;
+    const bool compiled = write_kernel(paths[0], u, o->tier == LB_EMIT_FAST, text) && runs(argv, paths[2]) &&
+                          lb_fragment_of(u, LB_FRAGMENT_D, NULL, &d, NULL) == LB_OK;
     const cli_slots slots = compiled ? count_slots(paths[1], d.registers) : (cli_slots){0};
     for (int i = 0; i < 3; i++) unlink(paths[i]);
     rmdir(folder);

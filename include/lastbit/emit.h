@@ -25,8 +25,12 @@ const char *lb_emit_language_name(lb_emit_language language);
 /** The language of a name. errors LB_E_NAME, naming the nearest. threads pure */
 lb_status lb_emit_language_find(const char *name, lb_emit_language *out, lb_error *err);
 
+/** How true: the unit's bits, or a cheap approximation of units of path truncated, whose comment says how often it gives them. */
+typedef enum lb_emit_tier { LB_EMIT_EXACT, LB_EMIT_FAST, LB_EMIT_TIER_COUNT } lb_emit_tier;
+
 typedef struct lb_emit_options {
     lb_emit_language language;
+    lb_emit_tier tier;
     bool fragment; /* one lane's registers, exchanging through local memory in a group of 32; else one element and a tile of them */
     bool integers; /* no floating point at all; else f32 steps where each of them is exact */
     bool finite;   /* the caller knows that A, B and C hold no NaN or Inf and no sum overflows; else anything may come out */
@@ -50,7 +54,7 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err);
  *            with o->fragment `NAME_share(lane, a, b)` and `NAME_lane(lane, c, d)`: a lane's registers, a barrier between the two, and
  *            `NAME(lane, a, b, c, d)`: both, in a language that has barriers
  *  accuracy  bit-exact: equal to lb_unit_dot, NaN and Inf included, whatever the compiler's fast-math options;
- *            with o->finite only for what it says
+ *            with o->finite only for what it says; LB_EMIT_FAST is not exact: its first comment has its measured rate
  *  errors    LB_E_UNAVAILABLE as lb_emit_can, and for a fragment where no layout of 32 lanes is known
  *  memory    *text is the caller's, free() */
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);

@@ -391,6 +391,11 @@ class lb_emit_language(IntEnum):
     CUDA = 5
 
 
+class lb_emit_tier(IntEnum):
+    EXACT = 0
+    FAST = 1
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -1250,6 +1255,7 @@ class lb_ledger(Structure):
 class lb_emit_options(Structure):
     _fields_ = [
         ("language", c_int),
+        ("tier", c_int),
         ("fragment", c_bool),
         ("integers", c_bool),
         ("finite", c_bool),

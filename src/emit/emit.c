@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
 #include "emit/lane.h"
+#include "emit/tier_fast.h"
 
 #include "base/try.h"
 
@@ -102,11 +103,8 @@ static void print_tile(lb_text *t, const file *f, ir_program *p) {
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------- */
 
-static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
-    const rule *r = &f->rule;
+static void describe_exact(lb_text *t, const rule *r) {
     const lb_unit *u = r->u;
-    lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name,
-                o->fragment ? ", one lane of 32" : "", lb_version(), lb_evidence_name(u->evidence), u->source);
     lb_text_add(t,
                 "// Blocks of %d products and c: each magnitude cut %d bits below the largest exponent, summed exactly, rounded to %s.\n",
                 u->terms, u->frac_bits, lb_unit_round_name(u->round));
@@ -120,17 +118,30 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
             "// bits together, multiplications by powers of two, and f32 -> int. None rounds, so none can be contracted or reordered into\n"
             "// another result; where one could be subnormal, its integer is 0 with and without it. No f32 is NaN or Inf.\n",
             r->a->man_bits + r->b->man_bits + 2);
+    else
+        lb_text_add(t, "// Exact under any fast-math option: integers only.\n");
     if (r->weights)
         lb_text_add(t, "// An exponent travels as a weight, about 16 to its power. Weights are positive and normal, and of a sum of at "
                        "most 8 products of\n"
                        "// two only the exponent's upper bits are taken: the largest product's, in any order, rounded in any way, "
                        "contracted or not.\n");
-    if (!r->floats) lb_text_add(t, "// Exact under any fast-math option: integers only.\n");
+}
+
+static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
+    const rule *r = &f->rule;
+    const lb_unit *u = r->u;
+    lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name,
+                o->fragment ? ", one lane of 32" : "", lb_version(), lb_evidence_name(u->evidence), u->source);
+    if (r->fast)
+        lb_fast_describe(r, t);
+    else
+        describe_exact(t, r);
     lb_text_add(t, "%s%s", f->l->prelude, r->weights ? lb_ir_more_of(f->l)->prelude : "");
 }
 
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
+    if ((unsigned)o->tier >= LB_EMIT_TIER_COUNT) return lb_fail(err, LB_E_ARG, "tier", "%d is none", (int)o->tier);
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
     identifier(u->name, f->name, sizeof f->name);

@@ -49,13 +49,25 @@ typedef struct strides {
     int of[3]; /* LB_AXIS_ROW, LB_AXIS_COL, LB_AXIS_MATRIX */
 } strides;
 
-/* Local memory: the values of A [matrix][m][k], their exponents, the values of B [matrix][n][k], their exponents. */
+/* Local memory: the values of A [matrix][m][k], their exponents, the values of B [matrix][n][k], their exponents; of tier fast values alone. */
+static bool has_exponents(const file *f) {
+    return !f->rule.fast;
+}
+
 static int words_of_a(const file *f) {
     return f->a.matrices * f->rule.u->m * f->rule.u->k;
 }
 
 static int words_of_b(const file *f) {
     return f->b.matrices * f->rule.u->n * f->rule.u->k;
+}
+
+static int first_of_b(const file *f) {
+    return words_of_a(f) << has_exponents(f);
+}
+
+static int words_of_both(const file *f) {
+    return (words_of_a(f) + words_of_b(f)) << has_exponents(f);
 }
 
 static strides strides_of_a(const file *f, bool within) {
@@ -164,14 +176,14 @@ static void share(const file *f, ir_program *p, const char *memory, const lb_fra
         p->part = IR_DECODE;
         const rule_operand x = lb_rule_decode(&f->rule, p, format, code);
         values[i] = lb_ir_do(p, f->rule.floats ? IR_BITS : IR_AS_U, x.value, 0, 0);
-        exponents[i] = lb_ir_do(p, f->rule.weights ? IR_BITS : IR_AS_U, x.e, 0, 0);
+        if (has_exponents(f)) exponents[i] = lb_ir_do(p, f->rule.weights ? IR_BITS : IR_AS_U, x.e, 0, 0);
     }
     if (marked(f)) mark(f, p, from, exponents);
     p->part = IR_ADDRESS;
     for (int i = 0; i < from->items; i++) {
         const ir at = offset(p, base, first + item_part(from, i, s));
         lb_ir_store(p, memory, at, values[i]);
-        lb_ir_store(p, memory, lb_ir_with(p, IR_ADD, at, words), exponents[i]);
+        if (has_exponents(f)) lb_ir_store(p, memory, lb_ir_with(p, IR_ADD, at, words), exponents[i]);
     }
 }
 
@@ -186,9 +198,15 @@ typedef struct lines {
     int count;
 } lines;
 
-static rule_operand operand_of(const file *f, ir_program *p, ir value, ir e) {
-    return (rule_operand){lb_ir_do(p, f->rule.floats ? IR_FROM_BITS : IR_AS_I, value, 0, 0),
-                          lb_ir_do(p, f->rule.weights ? IR_FROM_BITS : IR_AS_I, e, 0, 0)};
+/* An operand out of local memory. */
+static rule_operand load_operand(const file *f, ir_program *p, const char *memory, ir at, int words) {
+    const ir value = lb_ir_load(p, memory, at);
+    rule_operand x = {lb_ir_do(p, f->rule.floats ? IR_FROM_BITS : IR_AS_I, value, 0, 0), 0};
+    if (has_exponents(f)) {
+        const ir e = lb_ir_load(p, memory, offset(p, at, words));
+        x.e = lb_ir_do(p, f->rule.weights ? IR_FROM_BITS : IR_AS_I, e, 0, 0);
+    }
+    return x;
 }
 
 static const rule_operand *line_at(const file *f, ir_program *p, const char *memory, lines *all, ir base, int at, int first, int words) {
@@ -198,10 +216,7 @@ static const rule_operand *line_at(const file *f, ir_program *p, const char *mem
     l->at = at;
     p->part = IR_ADDRESS;
     const ir start = offset(p, base, first + at);
-    for (int k = 0; k < f->rule.u->k; k++) {
-        const ir value = lb_ir_load(p, memory, offset(p, start, k)), e = lb_ir_load(p, memory, offset(p, start, words + k));
-        l->operand[k] = operand_of(f, p, value, e);
-    }
+    for (int k = 0; k < f->rule.u->k; k++) l->operand[k] = load_operand(f, p, memory, offset(p, start, k), words);
     p->part = IR_MAIN;
     return l->operand;
 }
@@ -241,12 +256,9 @@ static void redo_specials(const file *f, ir_program *p, const char *memory, cons
     const ir classes = lb_ir_var(p, lb_weights_class_of_c(&f->rule, p, c));
     const ir k = lb_ir_rolled(p, (uint32_t)f->rule.u->k);
     p->times *= (uint64_t)f->rule.u->k;
-    const ir of_a = lb_ir_do(p, IR_ADD, row, k, 0), of_b = lb_ir_do(p, IR_ADD, column, k, 0);
-    const ir value_a = lb_ir_load(p, memory, of_a), e_a = lb_ir_load(p, memory, offset(p, of_a, words_a));
-    const ir value_b = lb_ir_load(p, memory, offset(p, of_b, 2 * words_a)),
-             e_b = lb_ir_load(p, memory, offset(p, of_b, 2 * words_a + words_b));
-    lb_ir_set(p, classes,
-              lb_ir_do(p, IR_OR, classes, lb_weights_class(p, operand_of(f, p, value_a, e_a), operand_of(f, p, value_b, e_b)), 0));
+    const rule_operand a = load_operand(f, p, memory, lb_ir_do(p, IR_ADD, row, k, 0), words_a);
+    const rule_operand b = load_operand(f, p, memory, offset(p, lb_ir_do(p, IR_ADD, column, k, 0), first_of_b(f)), words_b);
+    lb_ir_set(p, classes, lb_ir_do(p, IR_OR, classes, lb_weights_class(p, a, b), 0));
     lb_ir_end(p);
     p->times = times * (uint64_t)items;
     const ir code = lb_weights_special(&f->rule, p, classes);
@@ -276,7 +288,7 @@ static void compute(const file *f, ir_program *p, const char *memory, ir lane) {
     const int words_a = words_of_a(f), words_b = words_of_b(f);
     for (int i = 0; i < f->d.items; i++) {
         const rule_operand *a = line_at(f, p, memory, &rows, x.row, item_part(&f->d, i, of_a), 0, words_a);
-        const rule_operand *b = line_at(f, p, memory, &columns, x.column, item_part(&f->d, i, of_b), 2 * words_a, words_b);
+        const rule_operand *b = line_at(f, p, memory, &columns, x.column, item_part(&f->d, i, of_b), first_of_b(f), words_b);
         p->part = IR_ADDRESS;
         x.c[i] = item_code(p, &f->c, registers, i);
         p->part = IR_MAIN;
@@ -354,7 +366,7 @@ static void print_whole(lb_text *t, const file *f, int words) {
 }
 
 void lb_lane_print(lb_text *t, const file *f, ir_program *p) {
-    const int words = 2 * (words_of_a(f) + words_of_b(f));
+    const int words = words_of_both(f);
     char memory[LB_EMIT_NAME + 8] = "local_words";
     lb_text_add(t, "\n// Local memory of the group: %d words. Layouts: %s.\n", words, f->d.source);
     if (f->l->shared_global) {
@@ -365,7 +377,7 @@ void lb_lane_print(lb_text *t, const file *f, ir_program *p) {
     lb_ir_clear(p);
     ir lane = lb_ir_input(p, IR_U);
     share(f, p, memory, &f->a, f->rule.a, lane, strides_of_a(f, true), 0, words_of_a(f));
-    share(f, p, memory, &f->b, f->rule.b, lane, strides_of_b(f, true), 2 * words_of_a(f), words_of_b(f));
+    share(f, p, memory, &f->b, f->rule.b, lane, strides_of_b(f, true), first_of_b(f), words_of_b(f));
     lb_text_add(t, "\n// Before the barrier: this lane's registers of A and B, decoded, for all lanes\n");
     print_half(t, f, p, lane, "_share", true, words);
     lb_ir_clear(p);

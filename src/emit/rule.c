@@ -2,6 +2,7 @@
 #include "emit/rule.h"
 
 #include "emit/soft.h"
+#include "emit/tier_fast.h"
 #include "emit/weights.h"
 
 /* ---- a unit made ready -------------------------------------------------------------------------------------------------- */
@@ -34,6 +35,7 @@ static int max_of(int a, int b) {
 }
 
 lb_status lb_rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err) {
+    if (o->tier == LB_EMIT_FAST) return lb_fast_of(u, o, out, err);
     rule r = {.u = u, .a = lb_format_row(u->a), .b = lb_format_row(u->b)};
     if (u->path != LB_PATH_TRUNCATED && u->path != LB_PATH_TWO_HALVES)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name,
@@ -92,6 +94,7 @@ static uint32_t special_code(const lb_format *f) {
 }
 
 rule_operand lb_rule_decode(const rule *r, ir_program *p, const lb_format *f, ir code) {
+    if (r->fast) return lb_fast_decode(r, p, f, code);
     if (r->weights) return lb_weights_decode(r, p, f, code);
     const int man = f->man_bits, top = f->exp_bits + man;
     const ir kept = f->pad_bits ? lb_ir_with(p, IR_SHR, code, f->pad_bits) : code;
@@ -396,6 +399,7 @@ static ir run_blocks(const rule *r, ir_program *p, const rule_operand *x, const 
 }
 
 ir lb_rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_operand *y, ir c) {
+    if (r->fast) return lb_fast_step(r, p, x, y, c);
     if (r->weights) return lb_weights_step(r, p, x, y, c);
     if (!r->g.c_last) return run_blocks(r, p, x, y, c);
     rule_operand slots[2][128]; /* in the order in which the unit takes them */

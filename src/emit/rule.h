@@ -15,6 +15,7 @@ typedef struct rule {
     lb_engine g;
     const lb_format *a, *b;
     bool floats;     /* operands travel as their exact values in f32, else as integer significands */
+    bool fast;       /* not exact: an operand is its f32 alone (tier_fast.h) */
     bool weights;    /* exponents travel as weights (weights.h) */
     bool finite;     /* no specials: nothing looks for them */
     bool wide;       /* a block's sum needs two words */

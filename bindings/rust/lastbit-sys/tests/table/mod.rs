@@ -55,7 +55,7 @@ macro_rules! table {
         $structs!(lb_diagnose_options: x, actual, reference, exact, unit, contract, previous, has_poison, poison, row_index, col_index, seed, seconds);
         $structs!(lb_diagnosis: cause, sentence, wrong, looked, explained);
         $structs!(lb_ledger: row, col, truth, actual, entry, total, step, has_unit);
-        $structs!(lb_emit_options: language, fragment, integers, finite);
+        $structs!(lb_emit_options: language, tier, fragment, integers, finite);
         $structs!(lb_emit_stats: decode, address, path, special, outputs, products, hash);
         $structs!(lb_explain_term: source, k, from, a, b, scale_a, scale_b, flushed, value, exponent, sets_max, kept, cut);
         $structs!(lb_explain_op: what, step, block, first_k, last_k, first_term, term_count, scale_a, scale_b, aligned, max_exp, unit_exp, c_unit_exp, floor_sets_max, alone, sum, sum_exponent, rounded, round, format, result, lost, overflow, result_flushed);
@@ -157,6 +157,7 @@ macro_rules! table {
         $integers!(lb_cause: LB_CAUSE_NONE, LB_CAUSE_UNWRITTEN, LB_CAUSE_STALE, LB_CAUSE_ZEROED, LB_CAUSE_CONSTANT, LB_CAUSE_NAN_ADDED, LB_CAUSE_NAN_LOST, LB_CAUSE_OVERFLOW_EARLY, LB_CAUSE_SATURATED, LB_CAUSE_BYTE_ORDER, LB_CAUSE_STUCK_BIT, LB_CAUSE_NEGATED, LB_CAUSE_SCALE, LB_CAUSE_C_MISSING, LB_CAUSE_C_TWICE, LB_CAUSE_C_SIGN, LB_CAUSE_C_FACTOR, LB_CAUSE_AB_MISSING, LB_CAUSE_AB_FACTOR, LB_CAUSE_C_TRANSPOSED, LB_CAUSE_OFFSET, LB_CAUSE_RELU, LB_CAUSE_ABSOLUTE, LB_CAUSE_TRANSPOSED_D, LB_CAUSE_TRANSPOSED_TILE, LB_CAUSE_LINES_COPIED, LB_CAUSE_LINES_SWAPPED, LB_CAUSE_LINES_SHIFTED, LB_CAUSE_LINES_PERMUTED, LB_CAUSE_TILE_SHIFTED, LB_CAUSE_LEADING, LB_CAUSE_K_MISSING, LB_CAUSE_K_DOUBLED, LB_CAUSE_K_REPLACED, LB_CAUSE_K_FACTOR, LB_CAUSE_OPERAND_TRANSPOSED, LB_CAUSE_OPERAND_PERMUTED, LB_CAUSE_OPERAND_SHIFTED, LB_CAUSE_OPERAND_REPEATED, LB_CAUSE_OPERAND_MISREAD, LB_CAUSE_OPERAND_ROUNDED, LB_CAUSE_OPERAND_FLUSHED, LB_CAUSE_LINES_SCALED, LB_CAUSE_OUTPUT_FLUSHED, LB_CAUSE_OUTPUT_ROUNDING, LB_CAUSE_DOUBLE_ROUNDING, LB_CAUSE_PARTIALS, LB_CAUSE_CHAIN, LB_CAUSE_OTHER_UNIT, LB_CAUSE_PLACE, LB_CAUSE_COUNT);
         $integers!(int: LB_LEDGER_INPUTS, LB_LEDGER_PRODUCTS, LB_LEDGER_ACCUMULATION, LB_LEDGER_OUTPUT, LB_LEDGER_UNEXPLAINED, LB_LEDGER_COUNT);
         $integers!(lb_emit_language: LB_EMIT_C, LB_EMIT_OPENCL, LB_EMIT_GLSL, LB_EMIT_HLSL, LB_EMIT_MSL, LB_EMIT_CUDA, LB_EMIT_LANGUAGE_COUNT);
+        $integers!(lb_emit_tier: LB_EMIT_EXACT, LB_EMIT_FAST, LB_EMIT_TIER_COUNT);
         $integers!(lb_explain_what: LB_EXPLAIN_BLOCK, LB_EXPLAIN_GROUP, LB_EXPLAIN_PARTIAL, LB_EXPLAIN_JOIN, LB_EXPLAIN_LATE, LB_EXPLAIN_FMA, LB_EXPLAIN_EXACT, LB_EXPLAIN_PRODUCT, LB_EXPLAIN_PAIR, LB_EXPLAIN_ADD, LB_EXPLAIN_INTEGER, LB_EXPLAIN_NAN, LB_EXPLAIN_WHAT_COUNT);
         $integers!(lb_explain_source: LB_EXPLAIN_FROM_PRODUCT, LB_EXPLAIN_FROM_C, LB_EXPLAIN_FROM_OP);
         $integers!(lb_fragment_operand: LB_FRAGMENT_A, LB_FRAGMENT_B, LB_FRAGMENT_C, LB_FRAGMENT_D, LB_FRAGMENT_METADATA, LB_FRAGMENT_SCALE_A, LB_FRAGMENT_SCALE_B, LB_FRAGMENT_OPERAND_COUNT);
