@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct emit_args {
-    const char *language, *file, *tier;
+    const char *language, *file, *tier, *exchange;
     cli_texts set;
     bool fragment, integers, finite, stats, list;
 } emit_args;
@@ -41,9 +41,10 @@ static void print_slots(const lb_unit *u, const lb_emit_options *o) {
     int sm;
     const cli_slots slots = o->fragment ? cli_emit_slots(u, o, &sm) : (cli_slots){0};
     if (slots.all)
-        printf("slots=%" PRIu64 " of sm_%d a thread: operations=%" PRIu64 " loads=%" PRIu64
-               " (all behind the barrier, the special path too; without decode)\n",
-               slots.all, sm, slots.all - slots.loads, slots.loads);
+        printf("slots=%" PRIu64 " of sm_%d a thread: operations=%" PRIu64 " loads=%" PRIu64 " (%s)\n", slots.all, sm,
+               slots.all - slots.loads, slots.loads,
+               o->exchange == LB_EMIT_SUBGROUP ? "all of it, decode and shuffles too"
+                                               : "all behind the barrier, the special path too; without decode");
     else
         printf("slots=- (%s)\n", o->fragment ? "no nvcc here, or it does not compile for this architecture" : "counted with --fragment");
 }
@@ -63,10 +64,13 @@ static lb_status emit(const char *name, const emit_args *a, lb_error *err) {
     lb_emit_stats stats;
     char *text = NULL;
     static const char *const tiers[] = {"exact", "fast"};
-    size_t tier = 0;
+    static const char *const exchanges[] = {"local", "subgroup"};
+    size_t tier = 0, exchange = 0;
     lb_status s = lb_emit_language_find(a->language, &o.language, err);
     if (s == LB_OK) s = cli_choose("--tier", a->tier, tiers, LB_EMIT_TIER_COUNT, &tier, err);
+    if (s == LB_OK) s = cli_choose("--exchange", a->exchange, exchanges, LB_EMIT_EXCHANGE_COUNT, &exchange, err);
     o.tier = (lb_emit_tier)tier;
+    o.exchange = (lb_emit_exchange)exchange;
     if (s == LB_OK) s = cli_find_unit(name, &a->set, &u, err);
     if (s == LB_OK) s = lb_emit_unit(&u, &o, &text, &stats, err);
     if (s == LB_OK && (a->file || !a->stats)) s = write_text(a->file, text, err);
@@ -84,6 +88,7 @@ int cli_emit_source(int argc, char **argv) {
         {"lang", 0, CLI_TEXT, &a.language, "LANG", "c, opencl, glsl, hlsl, msl or cuda"},
         {"fragment", 0, CLI_FLAG, &a.fragment, NULL,
          "one lane's registers, exchanging through local memory in a group of 32 (default: an element, a tile)"},
+        {"exchange", 0, CLI_TEXT, &a.exchange, "HOW", "of a fragment: local memory, or subgroup: shuffles, where sub-groups have 32 lanes"},
         {"integers", 0, CLI_FLAG, &a.integers, NULL, "integer steps only (default: f32 steps too, where each is exact)"},
         {"tier", 0, CLI_TEXT, &a.tier, "TIER",
          "exact, or fast: blocks summed in f32, not exact; the first comment says how often it gives the unit's bits"},

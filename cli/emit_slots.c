@@ -74,8 +74,21 @@ static cli_slots count_slots(const char *path, int registers) {
     return all;
 }
 
-/* The emitted text, and a kernel that calls it behind the barrier: local memory holds what the lanes have decoded. */
-static bool write_kernel(const char *path, const lb_unit *u, bool fast, const char *text) {
+/* A kernel around the emitted text: behind the barrier, where local memory holds what the lanes have decoded; the whole function where they
+ * exchange by shuffles. And one that lacks the call. */
+static void write_call(FILE *out, const lb_fragment f[4], const char *name, bool shuffles) {
+    const int ra = f[0].registers, rb = f[1].registers;
+    if (!shuffles) {
+        fprintf(out, "    %s_lane(threadIdx.x, x, y, words);\n", name);
+        return;
+    }
+    fprintf(out,
+            "    unsigned a[%d], b[%d];\n    for (int i = 0; i < %d; i++) a[i] = w[threadIdx.x * %d + i];\n"
+            "    for (int i = 0; i < %d; i++) b[i] = w[%d + threadIdx.x * %d + i];\n    %s(threadIdx.x, a, b, x, y);\n",
+            ra, rb, ra, ra, rb, 32 * ra, rb, name);
+}
+
+static bool write_kernel(const char *path, const lb_unit *u, const lb_emit_options *o, const char *text) {
     lb_fragment f[4];
     for (int i = 0; i < 4; i++)
         if (lb_fragment_of(u, (lb_fragment_operand)i, NULL, &f[i], NULL) != LB_OK) return false;
@@ -83,8 +96,8 @@ static bool write_kernel(const char *path, const lb_unit *u, bool fast, const ch
     snprintf(name, sizeof name, "%s", u->name);
     for (char *s = name; *s; s++)
         if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *s)) *s = '_';
-    const int words = (fast ? 1 : 2) * (f[0].matrices * u->m * u->k + f[1].matrices * u->n * u->k), rc = f[2].registers,
-              rd = f[3].registers;
+    const int words = (o->tier == LB_EMIT_FAST ? 1 : 2) * (f[0].matrices * u->m * u->k + f[1].matrices * u->n * u->k);
+    const int rc = f[2].registers, rd = f[3].registers;
     FILE *out = fopen(path, "w");
     if (!out) return false;
     fprintf(out, "%s\n", text);
@@ -98,7 +111,7 @@ static bool write_kernel(const char *path, const lb_unit *u, bool fast, const ch
         if (frame)
             fprintf(out, "    for (int i = 0; i < %d; i++) y[i] = x[i %% %d] ^ words[threadIdx.x];\n", rd, rc);
         else
-            fprintf(out, "    %s_lane(threadIdx.x, x, y, words);\n", name);
+            write_call(out, f, name, o->exchange == LB_EMIT_SUBGROUP);
         fprintf(out, "    for (int i = 0; i < %d; i++) d[threadIdx.x * %d + i] = y[i];\n}\n", rd, rd);
     }
     return fclose(out) == 0;
@@ -120,8 +133,8 @@ cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm) {
     char *installed = access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "nvcc";
     char *argv[] = {installed, arch, "-O3", "-cubin", "-o", paths[1], paths[0], NULL};
     lb_fragment d;
-    const bool compiled = write_kernel(paths[0], u, o->tier == LB_EMIT_FAST, text) && runs(argv, paths[2]) &&
-                          lb_fragment_of(u, LB_FRAGMENT_D, NULL, &d, NULL) == LB_OK;
+    const bool compiled =
+        write_kernel(paths[0], u, o, text) && runs(argv, paths[2]) && lb_fragment_of(u, LB_FRAGMENT_D, NULL, &d, NULL) == LB_OK;
     const cli_slots slots = compiled ? count_slots(paths[1], d.registers) : (cli_slots){0};
     for (int i = 0; i < 3; i++) unlink(paths[i]);
     rmdir(folder);

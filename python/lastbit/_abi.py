@@ -396,6 +396,11 @@ class lb_emit_tier(IntEnum):
     FAST = 1
 
 
+class lb_emit_exchange(IntEnum):
+    LOCAL = 0
+    SUBGROUP = 1
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -1256,6 +1261,7 @@ class lb_emit_options(Structure):
     _fields_ = [
         ("language", c_int),
         ("tier", c_int),
+        ("exchange", c_int),
         ("fragment", c_bool),
         ("integers", c_bool),
         ("finite", c_bool),

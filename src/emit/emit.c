@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
-#include "emit/lane.h"
+#include "emit/shuffle.h"
 #include "emit/tier_fast.h"
 
 #include "base/try.h"
@@ -131,21 +131,28 @@ static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
     const rule *r = &f->rule;
     const lb_unit *u = r->u;
     lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name,
-                o->fragment ? ", one lane of 32" : "", lb_version(), lb_evidence_name(u->evidence), u->source);
+                o->exchange == LB_EMIT_SUBGROUP ? ", one lane of 32, by sub-group shuffles"
+                : o->fragment                   ? ", one lane of 32"
+                                                : "",
+                lb_version(), lb_evidence_name(u->evidence), u->source);
     if (r->fast)
         lb_fast_describe(r, t);
     else
         describe_exact(t, r);
     lb_text_add(t, "%s%s", f->l->prelude, r->weights ? lb_ir_more_of(f->l)->prelude : "");
+    if (o->exchange == LB_EMIT_SUBGROUP) lb_text_add(t, "%s", lb_ir_more_of(f->l)->shuffle_prelude);
 }
 
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
     if ((unsigned)o->tier >= LB_EMIT_TIER_COUNT) return lb_fail(err, LB_E_ARG, "tier", "%d is none", (int)o->tier);
+    if ((unsigned)o->exchange >= LB_EMIT_EXCHANGE_COUNT || (o->exchange && !o->fragment))
+        return lb_fail(err, LB_E_ARG, "exchange", "%s", o->fragment ? "it is local or subgroup" : "it is between the lanes of a fragment");
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
     identifier(u->name, f->name, sizeof f->name);
-    return o->fragment ? lb_lane_open(f, err) : LB_OK;
+    if (o->fragment) LB_TRY(lb_lane_open(f, err));
+    return o->exchange == LB_EMIT_SUBGROUP ? lb_shuffle_check(f, err) : LB_OK;
 }
 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
@@ -154,7 +161,9 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
     lb_text body = {0}, all = {0};
     ir_program p = {0};
     print_head(&body, &f, o);
-    if (o->fragment) {
+    if (o->exchange == LB_EMIT_SUBGROUP) {
+        lb_shuffle_print(&body, &f, &p);
+    } else if (o->fragment) {
         lb_lane_print(&body, &f, &p);
     } else {
         print_dot(&body, &f, &p);

@@ -50,8 +50,8 @@ const ir_language *lb_ir_language_of(lb_emit_language language) {
     return &languages[language];
 }
 
-#define EMIT_LANGUAGE_MORE(id, float_rz, abs, rolled, prelude)                                                                             \
-    [LB_EMIT_##id] = {{[IR_FLOAT_RZ] = float_rz, [IR_ABS] = abs}, rolled, prelude},
+#define EMIT_LANGUAGE_MORE(id, float_rz, abs, rolled, prelude, shuffle, shuffle_prelude)                                                   \
+    [LB_EMIT_##id] = {{[IR_FLOAT_RZ] = float_rz, [IR_ABS] = abs, [IR_SHUFFLE] = shuffle}, rolled, prelude, shuffle_prelude},
 static const ir_more additions[] = {
 #include "emit/languages_more.def"
 };

@@ -93,7 +93,7 @@ const ir_language *lb_ir_language_of(lb_emit_language language);
 
 /* What languages_more.def has of a language. */
 typedef struct ir_more {
-    const char *op[IR_OPERATIONS], *rolled, *prelude;
+    const char *op[IR_OPERATIONS], *rolled, *prelude, *shuffle_prelude; /* op[IR_SHUFFLE] is NULL where it has no sub-groups */
 } ir_more;
 
 const ir_more *lb_ir_more_of(const ir_language *l);

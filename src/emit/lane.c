@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = 32, MAX_ITEMS = 64, MAX_LINES = 8, MAX_K = 128 };
+enum { LANES = LANE_COUNT, MAX_ITEMS = LANE_ITEMS, MAX_LINES = 8, MAX_K = 128 };
 
 static bool power_of_2(int x) {
     return x > 0 && (x & (x - 1)) == 0;
@@ -124,7 +124,7 @@ static ir offset(ir_program *p, ir base, int words) {
 }
 
 /* The code of an item out of its register. */
-static ir item_code(ir_program *p, const lb_fragment *f, const ir *registers, int item) {
+ir lb_lane_code(ir_program *p, const lb_fragment *f, const ir *registers, int item) {
     const lb_slot at = slot_of(f, item);
     const int low = at.element * f->bits + f->shift, bits = f->format->bits;
     const ir moved = low ? lb_ir_with(p, IR_SHR, registers[at.reg], low) : registers[at.reg];
@@ -133,7 +133,7 @@ static ir item_code(ir_program *p, const lb_fragment *f, const ir *registers, in
 
 /* ---- the two halves -------------------------------------------------------------------------------------------------------- */
 
-static void load_registers(ir_program *p, const lb_fragment *f, const char *array, ir *registers) {
+void lb_lane_registers(ir_program *p, const lb_fragment *f, const char *array, ir *registers) {
     for (int i = 0; i < f->registers; i++) registers[i] = lb_ir_load(p, array, lb_ir_i(p, i));
 }
 
@@ -167,12 +167,12 @@ static void mark(const file *f, ir_program *p, const lb_fragment *from, ir *weig
 static void share(const file *f, ir_program *p, const char *memory, const lb_fragment *from, const lb_format *format, ir lane, strides s,
                   int first, int words) {
     ir registers[MAX_ITEMS], values[MAX_ITEMS], exponents[MAX_ITEMS];
-    load_registers(p, from, from == &f->a ? "a" : "b", registers);
+    lb_lane_registers(p, from, from == &f->a ? "a" : "b", registers);
     p->part = IR_ADDRESS;
     const ir base = lane_part(p, from, lane, s);
     for (int i = 0; i < from->items; i++) {
         p->part = IR_ADDRESS;
-        const ir code = item_code(p, from, registers, i);
+        const ir code = lb_lane_code(p, from, registers, i);
         p->part = IR_DECODE;
         const rule_operand x = lb_rule_decode(&f->rule, p, format, code);
         values[i] = lb_ir_do(p, f->rule.floats ? IR_BITS : IR_AS_U, x.value, 0, 0);
@@ -275,12 +275,22 @@ static ir finite_c(const file *f, ir_program *p, ir c, ir *any) {
     return lb_ir_do(p, IR_SEL, lb_weights_marked(p, own), lb_ir_u(p, 0), c);
 }
 
+void lb_lane_store(const file *f, ir_program *p, const ir *d) {
+    p->part = IR_ADDRESS;
+    const int each = 32 / f->d.bits;
+    for (int r = 0; r < f->d.registers; r++) {
+        ir word = d[r * each];
+        for (int e = 1; e < each; e++) word = lb_ir_do(p, IR_OR, word, lb_ir_with(p, IR_SHL, d[r * each + e], e * f->d.bits), 0);
+        lb_ir_store(p, "d", lb_ir_i(p, r), word);
+    }
+}
+
 static void compute(const file *f, ir_program *p, const char *memory, ir lane) {
     lines rows, columns;
     rows.count = columns.count = 0;
     ir registers[MAX_ITEMS], any = 0;
     elements x;
-    load_registers(p, &f->c, "c", registers);
+    lb_lane_registers(p, &f->c, "c", registers);
     p->part = IR_ADDRESS;
     const strides of_a = strides_of_a(f, false), of_b = strides_of_b(f, false);
     x.row = lane_part(p, &f->d, lane, of_a);
@@ -290,7 +300,7 @@ static void compute(const file *f, ir_program *p, const char *memory, ir lane) {
         const rule_operand *a = line_at(f, p, memory, &rows, x.row, item_part(&f->d, i, of_a), 0, words_a);
         const rule_operand *b = line_at(f, p, memory, &columns, x.column, item_part(&f->d, i, of_b), first_of_b(f), words_b);
         p->part = IR_ADDRESS;
-        x.c[i] = item_code(p, &f->c, registers, i);
+        x.c[i] = lb_lane_code(p, &f->c, registers, i);
         p->part = IR_MAIN;
         lb_ir_comment(p, "element %d of this lane", i);
         if (marked(f))
@@ -306,18 +316,12 @@ static void compute(const file *f, ir_program *p, const char *memory, ir lane) {
         redo_specials(f, p, memory, &x);
         lb_ir_end(p);
     }
-    p->part = IR_ADDRESS;
-    const int each = 32 / f->d.bits;
-    for (int r = 0; r < f->d.registers; r++) {
-        ir word = x.d[r * each];
-        for (int e = 1; e < each; e++) word = lb_ir_do(p, IR_OR, word, lb_ir_with(p, IR_SHL, x.d[r * each + e], e * f->d.bits), 0);
-        lb_ir_store(p, "d", lb_ir_i(p, r), word);
-    }
+    lb_lane_store(f, p, x.d);
 }
 
 /* ---- text -------------------------------------------------------------------------------------------------------------------- */
 
-static void print_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d) {
+void lb_lane_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d) {
     const char *const names[] = {"a", "b", "c", "d"};
     const lb_fragment *const of[] = {&f->a, &f->b, &f->c, &f->d};
     for (int i = a_and_b ? 0 : 2; i < (c_and_d ? 4 : 2); i++) {
@@ -329,7 +333,7 @@ static void print_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d) 
 /* A function's head, from the lane on; local memory is an argument where a language can pass it. */
 static void open_function(lb_text *t, const file *f, const char *suffix, const char *lane, bool a_and_b, bool c_and_d, int words) {
     lb_text_add(t, "%svoid %s%s(%s %s", f->l->function, f->name, suffix, f->l->type[IR_U], lane);
-    print_arrays(t, f, a_and_b, c_and_d);
+    lb_lane_arrays(t, f, a_and_b, c_and_d);
     if (f->l->shared_argument) {
         lb_text_add(t, ", ");
         lb_ir_print_named(t, f->l->shared_argument, "local_words", words);

@@ -42,4 +42,8 @@ static inline float __uint_as_float(unsigned u) {
     return x;
 }
 static inline void __syncwarp() {}
+uint32_t lb_lockstep_shuffle(uint32_t value, uint32_t from); /* tests/emit/lockstep.c */
+static inline unsigned __shfl_sync(unsigned, unsigned value, int from) {
+    return lb_lockstep_shuffle(value, (uint32_t)from);
+}
 #endif

@@ -407,6 +407,11 @@ pub const LB_EMIT_EXACT: lb_emit_tier = 0;
 pub const LB_EMIT_FAST: lb_emit_tier = 1;
 pub const LB_EMIT_TIER_COUNT: lb_emit_tier = 2;
 
+pub type lb_emit_exchange = c_uint;
+pub const LB_EMIT_LOCAL: lb_emit_exchange = 0;
+pub const LB_EMIT_SUBGROUP: lb_emit_exchange = 1;
+pub const LB_EMIT_EXCHANGE_COUNT: lb_emit_exchange = 2;
+
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
 pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
@@ -1388,6 +1393,7 @@ pub struct lb_ledger {
 pub struct lb_emit_options {
     pub language: lb_emit_language,
     pub tier: lb_emit_tier,
+    pub exchange: lb_emit_exchange,
     pub fragment: bool,
     pub integers: bool,
     pub finite: bool,
