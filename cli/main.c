@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static const cli_command commands[] = {
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"networks", cli_networks, "list the kinds of model files"},
     {"ariths", cli_ariths, "list the arithmetics of whole networks"},
-    {"emit", cli_emit_source, "exact source of a unit: C, OpenCL C, GLSL, HLSL, MSL, CUDA C++"},
+    {"emit", cli_emit_source, "exact source of a unit or operation: C, OpenCL C, GLSL, HLSL, MSL, CUDA C++"},
     {"units", cli_units, "list the matrix instructions"},
     {"scalar", cli_scalar, "list the scalar operations"},
     {"parameters", cli_parameters, "list what --set changes of a unit"},
@@ -46,6 +47,13 @@ static const cli_command commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
+/* What did not reach its reader was not said. */
+static int with_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "lastbit: standard output: cannot be written: %s\n", strerror(errno));
+    return CLI_USAGE;
+}
+
 static void print_help(void) {
     puts("lastbit: are an accelerator kernel's bits right?\n\n"
          "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
@@ -66,7 +74,7 @@ int main(int argc, char **argv) {
     }
     const char *names[COMMAND_COUNT];
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(name, commands[i].name) == 0) return with_output(commands[i].run(argc - 1, argv + 1));
         names[i] = commands[i].name;
     }
     const char *near = lb_nearest_name(name, names, COMMAND_COUNT);

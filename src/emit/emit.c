@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
 #include "emit/shuffle.h"
+#include "emit/source.h"
 #include "emit/tier_fast.h"
 
 #include "base/try.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *lb_emit_language_name(lb_emit_language language) {
@@ -35,19 +33,6 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err) {
     return lb_rule_of(u, &o, &r, err);
 }
 
-/* A unit's name as an identifier. */
-static void identifier(const char *name, char *out, size_t size) {
-    size_t n = 0;
-    for (; *name && n + 1 < size; name++) out[n++] = isalnum((unsigned char)*name) ? *name : '_';
-    out[n] = 0;
-}
-
-static uint64_t fnv1a(const char *s) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* ---- one element, and a tile of them -------------------------------------------------------------------------------------- */
 
 static void print_dot(lb_text *t, const file *f, ir_program *p) {
@@ -60,6 +45,7 @@ static void print_dot(lb_text *t, const file *f, ir_program *p) {
     for (int i = 0; i < r->u->k; i++) b[i] = lb_rule_decode(r, p, r->b, lb_ir_load(p, "b", lb_ir_i(p, i)));
     p->part = IR_MAIN;
     lb_ir_return(p, lb_rule_step(r, p, a, b, c));
+    lb_ir_prune(p);
     lb_text_add(t, "\n// d = c + sum of a[i] * b[i]: codes, right-aligned, the bits above them 0\n%s%s %s_dot(", f->l->function,
                 f->l->type[IR_U], f->name);
     lb_ir_print_named(t, f->l->array_in, "a", r->u->k);
@@ -150,7 +136,7 @@ static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, 
         return lb_fail(err, LB_E_ARG, "exchange", "%s", o->fragment ? "it is local or subgroup" : "it is between the lanes of a fragment");
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
-    identifier(u->name, f->name, sizeof f->name);
+    lb_source_identifier(u->name, f->name, sizeof f->name);
     if (o->fragment) LB_TRY(lb_lane_open(f, err));
     return o->exchange == LB_EMIT_SUBGROUP ? lb_shuffle_check(f, err) : LB_OK;
 }
@@ -158,7 +144,7 @@ static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
     file f;
     LB_TRY(open_file(u, o, &f, err));
-    lb_text body = {0}, all = {0};
+    lb_text body = {0};
     ir_program p = {0};
     print_head(&body, &f, o);
     if (o->exchange == LB_EMIT_SUBGROUP) {
@@ -171,20 +157,8 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
         print_tile(&body, &f, &p);
         memcpy(p.counted, counts.counted, sizeof p.counted);
     }
-    char hash[17] = "";
-    if (body.s) snprintf(hash, sizeof hash, "%016" PRIx64, fnv1a(body.s));
-    lb_text_add(&all, "// lastbit emit: hash %s of all that follows this line\n%s", hash, body.s ? body.s : "");
-    if (stats) {
-        *stats = (lb_emit_stats){.decode = p.counted[IR_DECODE],
-                                 .address = p.counted[IR_ADDRESS],
-                                 .path = p.counted[IR_MAIN],
-                                 .special = p.counted[IR_RARE],
-                                 .outputs = o->fragment ? f.d.items : 1,
-                                 .products = u->k};
-        memcpy(stats->hash, hash, sizeof hash);
-    }
-    all.failed = all.failed || body.failed || p.failed;
+    if (stats) *stats = (lb_emit_stats){.outputs = o->fragment ? f.d.items : 1, .products = u->k};
+    const lb_status done = lb_source_close(&body, &p, text, stats, err);
     lb_ir_free(&p);
-    free(body.s);
-    return lb_text_take(&all, text, err);
+    return done;
 }

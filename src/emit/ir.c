@@ -21,8 +21,8 @@ static const operation operations[] = {
 };
 
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
-#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, clz, to_float, trunc, as_u, as_i,      \
-                      bits, from_bits, prelude)                                                                                            \
+#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, to_float, trunc, as_u,    \
+                      as_i, bits, from_bits, prelude)                                                                                      \
     [LB_EMIT_##id] = {name,                                                                                                                \
                       {u, i, f, b},                                                                                                        \
                       function,                                                                                                            \
@@ -33,6 +33,7 @@ static const operation operations[] = {
                       barrier,                                                                                                             \
                       {[IR_MIN] = min,                                                                                                     \
                        [IR_MAX] = max,                                                                                                     \
+                       [IR_MUL_HI] = mul_hi,                                                                                               \
                        [IR_CLZ] = clz,                                                                                                     \
                        [IR_FLOAT] = to_float,                                                                                              \
                        [IR_TRUNC] = trunc,                                                                                                 \
@@ -41,6 +42,11 @@ static const operation operations[] = {
                        [IR_BITS] = bits,                                                                                                   \
                        [IR_FROM_BITS] = from_bits},                                                                                        \
                       prelude},
+/* Where a language has no expression for the upper word of a product: by halves. */
+#define MUL_HI_OF_HALVES                                                                                                                   \
+    "#ifndef LB_EMITTED\n#define LB_EMITTED\nuint lb_mul_hi(uint a, uint b) {\n"                                                           \
+    "    uint low = (a & 0xffffu) * (b & 0xffffu), x = (a >> 16) * (b & 0xffffu) + (low >> 16);\n"                                         \
+    "    uint y = (a & 0xffffu) * (b >> 16) + (x & 0xffffu);\n    return (a >> 16) * (b >> 16) + (x >> 16) + (y >> 16);\n}\n#endif\n"
 static const ir_language languages[] = {
 #include "emit/languages.def"
 };
@@ -99,12 +105,8 @@ static ir_statement *add_statement(ir_program *p, ir_op op) {
         p->failed = true;
         return NULL;
     }
-    p->list[p->count] = (ir_statement){.op = op};
+    p->list[p->count] = (ir_statement){.op = op, .part = p->part, .times = p->times};
     return &p->list[p->count++];
-}
-
-static void count(ir_program *p) {
-    p->counted[p->part] += p->times;
 }
 
 ir lb_ir_u(ir_program *p, uint32_t bits) {
@@ -115,20 +117,32 @@ ir lb_ir_i(ir_program *p, int32_t value) {
     return add_value(p, (ir_value){IR_I, true, (uint32_t)value});
 }
 
+ir lb_ir_b(ir_program *p, bool value) {
+    return add_value(p, (ir_value){IR_B, true, value});
+}
+
+bool lb_ir_is_counted(ir_op op) {
+    return op < IR_OPERATIONS && operations[op].counted;
+}
+
 ir lb_ir_input(ir_program *p, ir_type type) {
     return add_value(p, (ir_value){.type = type});
 }
 
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
+    ir folded;
+    if (!p->failed && lb_ir_fold(p, op, a, b, c, &folded)) return folded;
     ir_statement *s = p->failed ? NULL : add_statement(p, op);
     if (!s) return 0;
     const int type = operations[op].type;
-    *s = (ir_statement){.op = op, .a = a, .b = b, .c = c};
+    s->a = a;
+    s->b = b;
+    s->c = c;
     s->dst = add_value(p, (ir_value){type == TYPE_SAME     ? p->values[a].type
                                      : type == TYPE_SECOND ? p->values[b].type
                                                            : (ir_type)type,
                                      false, 0});
-    if (operations[op].counted) count(p);
+    if (operations[op].counted) p->counted[p->part] += p->times;
     return p->failed ? 0 : p->list[p->count - 1].dst;
 }
 
@@ -136,6 +150,13 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     if (p->failed) return 0;
     const bool is_signed = p->values[a].type == IR_I || op == IR_SHL || op == IR_SHR;
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
+}
+
+ir lb_ir_take(ir_program *p, const char *parameter) {
+    ir_statement *s = add_statement(p, IR_TAKE);
+    if (!s) return 0;
+    snprintf(s->text, sizeof s->text, "%s", parameter);
+    return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
 ir lb_ir_load(ir_program *p, const char *array, ir index) {
@@ -267,6 +288,8 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
     lb_text_add(t, " = ");
     if (s->op < IR_OPERATIONS) {
         print_operation(t, l, p, s);
+    } else if (s->op == IR_TAKE) {
+        lb_text_add(t, "%s", s->text);
     } else if (s->op == IR_LOAD) {
         lb_text_add(t, "%s[", s->text);
         lb_ir_print_name(t, p, s->a);
@@ -330,7 +353,7 @@ void lb_ir_print_body(lb_text *t, const ir_language *l, const ir_program *p) {
         if (s->op == IR_END || s->op == IR_ELSE) depth--;
         lb_text_add(t, "%*s", 4 * depth, "");
         if (s->op == IR_IF || s->op == IR_ELSE || s->op == IR_FOR) depth++;
-        if (s->op < IR_OPERATIONS || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
+        if (s->op < IR_OPERATIONS || s->op == IR_TAKE || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
             print_defined(t, l, p, s);
         else
             print_other(t, l, p, s);

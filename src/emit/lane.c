@@ -344,6 +344,7 @@ static void open_function(lb_text *t, const file *f, const char *suffix, const c
 static void print_half(lb_text *t, const file *f, ir_program *p, ir lane, const char *suffix, bool first, int words) {
     char name[16];
     snprintf(name, sizeof name, "u%d", lane);
+    lb_ir_prune(p);
     open_function(t, f, suffix, name, first, !first, words);
     lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");

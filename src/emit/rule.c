@@ -409,5 +409,6 @@ ir lb_rule_step(const rule *r, ir_program *p, const rule_operand *x, const rule_
     }
     const ir both = run_blocks(r, p, slots[0], slots[1], lb_ir_u(p, 0));
     lb_ir_comment(p, "c, added last");
-    return lb_soft_add(p, r->g.out, r->g.nan_code, both, c);
+    const soft_rule to_nearest = {.f = r->g.out, .nan = r->g.nan_code};
+    return lb_soft_add(p, &to_nearest, lb_wide_of(both), lb_wide_of(c)).word[0];
 }

@@ -10,6 +10,9 @@
 static inline int __clz(int x) {
     return x ? __builtin_clz((unsigned)x) : 32;
 }
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((uint64_t)a * b >> 32);
+}
 template <typename T> static inline T min(T a, T b) {
     return a < b ? a : b;
 }
