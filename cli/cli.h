@@ -225,8 +225,13 @@ int cli_check_capsule(const char *path, const lb_check_options *how, const cli_o
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
 
-/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
-uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+/** Machine instructions a thread: all of them, and the loads from local memory among them. */
+typedef struct cli_slots {
+    uint64_t all, loads;
+} cli_slots;
+
+/** Those of an emitted fragment, and for which architecture; none where nvcc is missing or does not take it. */
+cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
 
 /** What `lastbit emit` is asked for: an operation, *op, or the unit *u with --set, *op being NULL. errors LB_E_NAME, naming the nearest */
 lb_status cli_emit_find(const char *name, const cli_texts *set, lb_unit *u, const lb_scalar_op **op, lb_error *err);

@@ -267,7 +267,7 @@ static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool 
 static inline void emit_identifier(const lb_unit *u, char *out, size_t size) {
     snprintf(out, size, "%.*s", (int)size - 1, u->name);
     for (char *s = out; *s; s++)
-        if (*s == '/' || *s == '.') *s = '_';
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *s)) *s = '_';
 }
 
 /* Run a command line in the shell; its exit status. */

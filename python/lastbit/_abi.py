@@ -442,6 +442,16 @@ class lb_emit_language(IntEnum):
     CUDA = 5
 
 
+class lb_emit_tier(IntEnum):
+    EXACT = 0
+    FAST = 1
+
+
+class lb_emit_exchange(IntEnum):
+    LOCAL = 0
+    SUBGROUP = 1
+
+
 class lb_explain_what(IntEnum):
     BLOCK = 0
     GROUP = 1
@@ -1296,6 +1306,8 @@ class lb_scalar_op(Structure):
 class lb_emit_options(Structure):
     _fields_ = [
         ("language", c_int),
+        ("tier", c_int),
+        ("exchange", c_int),
         ("fragment", c_bool),
         ("integers", c_bool),
         ("finite", c_bool),

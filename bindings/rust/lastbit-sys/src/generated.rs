@@ -459,6 +459,16 @@ pub const LB_EMIT_MSL: lb_emit_language = 4;
 pub const LB_EMIT_CUDA: lb_emit_language = 5;
 pub const LB_EMIT_LANGUAGE_COUNT: lb_emit_language = 6;
 
+pub type lb_emit_tier = c_uint;
+pub const LB_EMIT_EXACT: lb_emit_tier = 0;
+pub const LB_EMIT_FAST: lb_emit_tier = 1;
+pub const LB_EMIT_TIER_COUNT: lb_emit_tier = 2;
+
+pub type lb_emit_exchange = c_uint;
+pub const LB_EMIT_LOCAL: lb_emit_exchange = 0;
+pub const LB_EMIT_SUBGROUP: lb_emit_exchange = 1;
+pub const LB_EMIT_EXCHANGE_COUNT: lb_emit_exchange = 2;
+
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
 pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
@@ -1430,6 +1440,8 @@ pub struct lb_scalar_op {
 #[derive(Clone, Copy)]
 pub struct lb_emit_options {
     pub language: lb_emit_language,
+    pub tier: lb_emit_tier,
+    pub exchange: lb_emit_exchange,
     pub fragment: bool,
     pub integers: bool,
     pub finite: bool,

@@ -56,7 +56,7 @@ macro_rules! table {
         $structs!(lb_diagnosis: cause, sentence, wrong, looked, explained);
         $structs!(lb_ledger: row, col, truth, actual, entry, total, step, has_unit);
         $structs!(lb_scalar_op: name, ptx, cls, ins, outs, r#in, out, warp, target, evidence, source, bound, max_ulp, max_rel, max_abs, open, index);
-        $structs!(lb_emit_options: language, fragment, integers, finite);
+        $structs!(lb_emit_options: language, tier, exchange, fragment, integers, finite);
         $structs!(lb_emit_stats: decode, address, path, special, outputs, products, hash);
         $structs!(lb_explain_term: source, k, from, a, b, scale_a, scale_b, flushed, value, exponent, sets_max, kept, cut);
         $structs!(lb_explain_op: what, step, block, first_k, last_k, first_term, term_count, scale_a, scale_b, aligned, max_exp, unit_exp, c_unit_exp, floor_sets_max, alone, sum, sum_exponent, rounded, round, format, result, lost, overflow, result_flushed);
@@ -164,6 +164,8 @@ macro_rules! table {
         $integers!(lb_scalar_grade_of: LB_SCALAR_GRADE_SAME, LB_SCALAR_GRADE_ALLOWED, LB_SCALAR_GRADE_WRONG, LB_SCALAR_GRADE_UNJUDGED, LB_SCALAR_GRADE_COUNT);
         $integers!(int: LB_OP_ROWS);
         $integers!(lb_emit_language: LB_EMIT_C, LB_EMIT_OPENCL, LB_EMIT_GLSL, LB_EMIT_HLSL, LB_EMIT_MSL, LB_EMIT_CUDA, LB_EMIT_LANGUAGE_COUNT);
+        $integers!(lb_emit_tier: LB_EMIT_EXACT, LB_EMIT_FAST, LB_EMIT_TIER_COUNT);
+        $integers!(lb_emit_exchange: LB_EMIT_LOCAL, LB_EMIT_SUBGROUP, LB_EMIT_EXCHANGE_COUNT);
         $integers!(lb_explain_what: LB_EXPLAIN_BLOCK, LB_EXPLAIN_GROUP, LB_EXPLAIN_PARTIAL, LB_EXPLAIN_JOIN, LB_EXPLAIN_LATE, LB_EXPLAIN_FMA, LB_EXPLAIN_EXACT, LB_EXPLAIN_PRODUCT, LB_EXPLAIN_PAIR, LB_EXPLAIN_ADD, LB_EXPLAIN_INTEGER, LB_EXPLAIN_NAN, LB_EXPLAIN_WHAT_COUNT);
         $integers!(lb_explain_source: LB_EXPLAIN_FROM_PRODUCT, LB_EXPLAIN_FROM_C, LB_EXPLAIN_FROM_OP);
         $integers!(lb_fragment_operand: LB_FRAGMENT_A, LB_FRAGMENT_B, LB_FRAGMENT_C, LB_FRAGMENT_D, LB_FRAGMENT_METADATA, LB_FRAGMENT_SCALE_A, LB_FRAGMENT_SCALE_B, LB_FRAGMENT_OPERAND_COUNT);
