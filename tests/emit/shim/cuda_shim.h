@@ -9,6 +9,9 @@
 static inline int __clz(int x) {
     return x ? __builtin_clz((unsigned)x) : 32;
 }
+static inline unsigned __umulhi(unsigned a, unsigned b) {
+    return (unsigned)((uint64_t)a * b >> 32);
+}
 static inline int __popc(unsigned x) {
     return __builtin_popcount(x);
 }
@@ -35,4 +38,5 @@ static inline float __uint_as_float(unsigned u) {
     return x;
 }
 static inline void __syncwarp() {}
+static inline void __syncthreads() {}
 #endif
