@@ -212,4 +212,9 @@ lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, l
 /** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
 uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
 
+/** What `lastbit emit` is asked for: an operation, *op, or the unit *u with --set, *op being NULL. errors LB_E_NAME, naming the nearest */
+lb_status cli_emit_find(const char *name, const cli_texts *set, lb_unit *u, const lb_scalar_op **op, lb_error *err);
+void cli_emit_list_ops(void);
+void cli_emit_op_stats(const lb_scalar_op *op, const char *language, const lb_emit_stats *s);
+
 #endif

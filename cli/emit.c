@@ -56,13 +56,18 @@ static lb_status write_text(const char *path, const char *text, lb_error *err) {
 static lb_status emit(const char *name, const emit_args *a, lb_error *err) {
     lb_emit_options o = {.fragment = a->fragment, .integers = a->integers, .finite = a->finite};
     lb_unit u;
+    const lb_scalar_op *op = NULL;
     lb_emit_stats stats;
     char *text = NULL;
     lb_status s = lb_emit_language_find(a->language, &o.language, err);
-    if (s == LB_OK) s = cli_find_unit(name, &a->set, &u, err);
-    if (s == LB_OK) s = lb_emit_unit(&u, &o, &text, &stats, err);
+    if (s == LB_OK) s = cli_emit_find(name, &a->set, &u, &op, err);
+    if (s == LB_OK && op) s = lb_emit_can_op(op, err);
+    if (s == LB_OK && op && (a->fragment || a->finite || a->set.count))
+        s = lb_fail(err, LB_E_ARG, op->name, "--fragment, --finite and --set are for units; an operation has one form");
+    if (s == LB_OK) s = op ? lb_emit_op(op, &o, &text, &stats, err) : lb_emit_unit(&u, &o, &text, &stats, err);
     if (s == LB_OK && (a->file || !a->stats)) s = write_text(a->file, text, err);
-    if (s == LB_OK && a->stats) {
+    if (s == LB_OK && a->stats && op) cli_emit_op_stats(op, a->language, &stats);
+    if (s == LB_OK && a->stats && !op) {
         print_stats(u.name, a, &stats);
         print_slots(&u, &o);
     }
@@ -82,19 +87,23 @@ int cli_emit_source(int argc, char **argv) {
         {"list", 0, CLI_FLAG, &a.list, NULL, "list what can be written"},
         {"output", 'o', CLI_TEXT, &a.file, "FILE", "write the source here"},
         CLI_SET_OPTION(a.set)};
-    const cli_usage usage = {"lastbit emit UNIT --lang LANG [--fragment] [--stats] [-o FILE]",
-                             "A unit as exact source: a self-contained function for another device, equal to `lastbit mma` bit for bit.",
-                             options, sizeof options / sizeof options[0],
-                             "  lastbit emit sm_80/mma.m16n8k16.f32.f16.f16.f32 --lang glsl --fragment -o hmma.glsl"};
+    const cli_usage usage = {
+        "lastbit emit UNIT|OP --lang LANG [--fragment] [--stats] [-o FILE]",
+        "A unit or a scalar operation (its name or PTX spelling, as `lastbit eval` takes it) as exact source: a self-contained\n"
+        "function for another device, equal to `lastbit mma` and `lastbit eval` bit for bit.",
+        options, sizeof options / sizeof options[0],
+        "  lastbit emit sm_80/mma.m16n8k16.f32.f16.f16.f32 --lang glsl --fragment -o hmma.glsl\n"
+        "  lastbit emit fma.rz.f32 --lang opencl"};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     bool stop = true;
     int count = 0, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     lb_error err = {0};
     if (!stop) {
-        if (a.list && count == 0)
+        if (a.list && count == 0) {
             print_list();
-        else if (count != 1)
-            code = cli_usage_error(argv[0], "%d arguments; it takes one UNIT (lastbit emit --list names them)", count);
+            cli_emit_list_ops();
+        } else if (count != 1)
+            code = cli_usage_error(argv[0], "%d arguments; it takes one UNIT or OP (lastbit emit --list names them)", count);
         else if (!a.language)
             code = cli_usage_error(argv[0], "--lang is missing: c, opencl, glsl, hlsl, msl or cuda");
         else if (emit(args[0], &a, &err) != LB_OK) {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Exact source for other devices: a unit as a self-contained, commented function in C, OpenCL C, GLSL, HLSL, MSL or CUDA C++. */
+/* Exact source for other devices: a unit or a scalar operation as a self-contained, commented function in C, OpenCL C, GLSL, HLSL, MSL or CUDA C++. */
 #ifndef LASTBIT_EMIT_H
 #define LASTBIT_EMIT_H
 
+#include "lastbit/scalar.h"
 #include "lastbit/units.h"
 
 #ifdef __cplusplus
@@ -54,6 +55,19 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err);
  *  errors    LB_E_UNAVAILABLE as lb_emit_can, and for a fragment where no layout of 32 lanes is known
  *  memory    *text is the caller's, free() */
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);
+
+/** Whether the operation can be written. errors LB_E_UNAVAILABLE for approximate ones and matrix units, saying what to use. threads pure */
+lb_status lb_emit_can_op(const lb_scalar_op *op, lb_error *err);
+
+/** The source of a scalar operation; the same text each time. Of the options only the language counts: it is integers throughout.
+ *  functions `NAME(in0, in1, ...)`: a word of up to 32 bits is one unsigned word, one of 64 bits two (`in0_low, in0_high`); one word is
+ *            returned, more of them go to a last argument `d`, the lower first;
+ *            of a whole warp `NAME_share(lane, in0)` and `NAME_lane(lane, in1, ...)`, a barrier between the two, and `NAME`: both, in a
+ *            language that has barriers; in C a group's 32 lanes one after another
+ *  accuracy  bit-exact: equal to lb_scalar_eval, whatever the compiler's fast-math options
+ *  errors    LB_E_UNAVAILABLE as lb_emit_can_op
+ *  memory    *text is the caller's, free() */
+lb_status lb_emit_op(const lb_scalar_op *op, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
 #include "emit/group.h"
+#include "emit/source.h"
 
 #include "base/try.h"
 
-#include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const char *lb_emit_language_name(lb_emit_language language) {
@@ -32,19 +30,6 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err) {
     static const lb_emit_options o = {0};
     rule r;
     return lb_rule_of(u, &o, &r, err);
-}
-
-/* A unit's name as an identifier. */
-static void identifier(const char *name, char *out, size_t size) {
-    size_t n = 0;
-    for (; *name && n + 1 < size; name++) out[n++] = isalnum((unsigned char)*name) ? *name : '_';
-    out[n] = 0;
-}
-
-static uint64_t fnv1a(const char *s) {
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (; *s; s++) h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h;
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------------- */
@@ -80,7 +65,7 @@ static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, 
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
-    identifier(u->name, f->name, sizeof f->name);
+    lb_source_identifier(u->name, f->name, sizeof f->name);
     if (!o->fragment) return LB_OK;
     return lb_group_suits(&f->rule) ? lb_group_open(f, err) : lb_lane_open(f, err);
 }
@@ -88,7 +73,7 @@ static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
     file f;
     LB_TRY(open_file(u, o, &f, err));
-    lb_text body = {0}, all = {0};
+    lb_text body = {0};
     ir_program p = {0};
     print_head(&body, &f, o);
     if (o->fragment) {
@@ -96,20 +81,8 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
     } else {
         print_elements(&body, &f, &p);
     }
-    char hash[17] = "";
-    if (body.s) snprintf(hash, sizeof hash, "%016" PRIx64, fnv1a(body.s));
-    lb_text_add(&all, "// lastbit emit: hash %s of all that follows this line\n%s", hash, body.s ? body.s : "");
-    if (stats) {
-        *stats = (lb_emit_stats){.decode = p.counted[IR_DECODE],
-                                 .address = p.counted[IR_ADDRESS],
-                                 .path = p.counted[IR_MAIN],
-                                 .special = p.counted[IR_RARE],
-                                 .outputs = o->fragment ? f.d.items : 1,
-                                 .products = f.rule.products};
-        memcpy(stats->hash, hash, sizeof hash);
-    }
-    all.failed = all.failed || body.failed || p.failed;
+    if (stats) *stats = (lb_emit_stats){.outputs = o->fragment ? f.d.items : 1, .products = f.rule.products};
+    const lb_status done = lb_source_close(&body, &p, text, stats, err);
     lb_ir_free(&p);
-    free(body.s);
-    return lb_text_take(&all, text, err);
+    return done;
 }

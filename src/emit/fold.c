@@ -47,31 +47,39 @@ enum { KEEP, ALWAYS_ZERO, ALWAYS_ONES };
 
 static const struct {
     ir_op op;
-    bool right_only; /* the known operand has to be the second */
+    enum { ANY, LEFT, RIGHT } known_is; /* which of the operands has to be known */
     bool unsigned_only;
     uint32_t known;
     int result;
 } identities[] = {
-    {IR_ADD, false, false, 0, KEEP},
-    {IR_SUB, true, false, 0, KEEP},
-    {IR_OR, false, false, 0, KEEP},
-    {IR_OR, false, false, UINT32_MAX, ALWAYS_ONES},
-    {IR_XOR, false, false, 0, KEEP},
-    {IR_AND, false, false, UINT32_MAX, KEEP},
-    {IR_AND, false, false, 0, ALWAYS_ZERO},
-    {IR_SHL, true, false, 0, KEEP},
-    {IR_SHR, true, false, 0, KEEP},
-    {IR_MUL, false, false, 1, KEEP},
-    {IR_MUL, false, false, 0, ALWAYS_ZERO},
-    {IR_MUL_HI, false, false, 0, ALWAYS_ZERO},
-    {IR_MUL_HI, false, false, 1, ALWAYS_ZERO},
-    {IR_MAX, false, true, 0, KEEP},
-    {IR_MIN, false, true, 0, ALWAYS_ZERO},
-    {IR_BOTH, false, false, 1, KEEP},
-    {IR_BOTH, false, false, 0, ALWAYS_ZERO},
-    {IR_EITHER, false, false, 0, KEEP},
-    {IR_LT, true, true, 0, ALWAYS_ZERO},
+    {IR_ADD, ANY, false, 0, KEEP},
+    {IR_SUB, RIGHT, false, 0, KEEP},
+    {IR_OR, ANY, false, 0, KEEP},
+    {IR_OR, ANY, false, UINT32_MAX, ALWAYS_ONES},
+    {IR_XOR, ANY, false, 0, KEEP},
+    {IR_AND, ANY, false, UINT32_MAX, KEEP},
+    {IR_AND, ANY, false, 0, ALWAYS_ZERO},
+    {IR_SHL, RIGHT, false, 0, KEEP},
+    {IR_SHR, RIGHT, false, 0, KEEP},
+    {IR_SHL, LEFT, false, 0, ALWAYS_ZERO},
+    {IR_SHR, LEFT, false, 0, ALWAYS_ZERO},
+    {IR_MUL, ANY, false, 1, KEEP},
+    {IR_MUL, ANY, false, 0, ALWAYS_ZERO},
+    {IR_MUL_HI, ANY, false, 0, ALWAYS_ZERO},
+    {IR_MUL_HI, ANY, false, 1, ALWAYS_ZERO},
+    {IR_MAX, ANY, true, 0, KEEP},
+    {IR_MIN, ANY, true, 0, ALWAYS_ZERO},
+    {IR_BOTH, ANY, false, 1, KEEP},
+    {IR_BOTH, ANY, false, 0, ALWAYS_ZERO},
+    {IR_EITHER, ANY, false, 0, KEEP},
+    {IR_LT, RIGHT, true, 0, ALWAYS_ZERO},
 };
+
+/* Operations of one operand. */
+static bool is_of_one(ir_op op) {
+    return op == IR_NOT || op == IR_CLZ || op == IR_FLOAT || op == IR_TRUNC || op == IR_AS_U || op == IR_AS_I || op == IR_BITS ||
+           op == IR_FROM_BITS;
+}
 
 static bool is_constant(const ir_program *p, ir v, uint32_t bits) {
     return p->values[v].constant && p->values[v].bits == bits;
@@ -101,13 +109,31 @@ static bool fold_identity(ir_program *p, ir_op op, ir a, ir b, ir *out) {
     if (type == IR_F) return false;
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++) {
         if (identities[i].op != op || (identities[i].unsigned_only && type != IR_U)) continue;
-        const bool right = is_constant(p, b, identities[i].known);
-        if (!right && (identities[i].right_only || !is_constant(p, a, identities[i].known))) continue;
+        const bool right = identities[i].known_is != LEFT && is_constant(p, b, identities[i].known);
+        if (!right && (identities[i].known_is == RIGHT || !is_constant(p, a, identities[i].known))) continue;
         *out = identities[i].result == KEEP ? (right ? a : b)
                                             : constant(p, type_of(p, op, a), identities[i].result == ALWAYS_ONES ? UINT32_MAX : 0);
         return true;
     }
     return false;
+}
+
+/* Of a value and itself. */
+static bool fold_twins(ir_program *p, ir_op op, ir x, ir *out) {
+    switch (op) {
+    case IR_EQ:
+    case IR_GE: *out = lb_ir_b(p, true); return true;
+    case IR_LT: *out = lb_ir_b(p, false); return true;
+    case IR_SUB:
+    case IR_XOR: *out = constant(p, p->values[x].type, 0); return true;
+    case IR_AND:
+    case IR_OR:
+    case IR_MIN:
+    case IR_MAX:
+    case IR_BOTH:
+    case IR_EITHER: *out = x; return true;
+    default: return false;
+    }
 }
 
 /* A choice: of a known condition, of two alike, of two truths. */
@@ -132,7 +158,7 @@ static bool fold_select(ir_program *p, ir condition, ir yes, ir no, ir *out) {
 
 bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out) {
     if (op == IR_SEL) return fold_select(p, a, b, c, out);
-    const bool one = op == IR_NOT || op == IR_CLZ || op == IR_AS_U || op == IR_AS_I;
+    const bool one = is_of_one(op);
     const ir_value x = p->values[a], y = p->values[one ? a : b];
     uint32_t bits;
     if (x.type == IR_F) return false;
@@ -144,26 +170,32 @@ bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out) {
         *out = a;
         return true;
     }
-    if (a == b && (op == IR_LT || op == IR_GE || op == IR_EQ)) {
-        *out = lb_ir_b(p, op != IR_LT);
-        return true;
-    }
-    return !one && fold_identity(p, op, a, b, out);
+    if (one) return false;
+    return (a == b && fold_twins(p, op, a, out)) || fold_identity(p, op, a, b, out);
 }
 
 /* ---- results that nobody takes -------------------------------------------------------------------------------------------- */
 
 /* Whether a statement only defines its result. */
 static bool only_defines(const ir_statement *s) {
-    return s->op < IR_OPERATIONS || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_SET;
+    return s->op < IR_OPERATIONS || s->op == IR_TAKE || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_SET;
 }
 
 static int operands_of(const ir_statement *s, ir *out) {
-    const bool second = s->op < IR_OPERATIONS || s->op == IR_STORE;
     out[0] = s->a;
     out[1] = s->b;
     out[2] = s->c;
-    return s->op == IR_SEL ? 3 : second ? 2 : 1; /* an operand too many keeps value 0, which is the first input */
+    switch (s->op) {
+    case IR_SEL: return 3;
+    case IR_LOAD:
+    case IR_VAR:
+    case IR_SET:
+    case IR_IF:
+    case IR_RETURN:
+    case IR_CALL: return 1;
+    case IR_STORE: return 2;
+    default: return s->op < IR_OPERATIONS ? (is_of_one(s->op) ? 1 : 2) : 0;
+    }
 }
 
 /* Mark what living statements take; true if a mark is new. */

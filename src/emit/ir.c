@@ -142,6 +142,13 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
 }
 
+ir lb_ir_take(ir_program *p, const char *parameter) {
+    ir_statement *s = add_statement(p, IR_TAKE);
+    if (!s) return 0;
+    snprintf(s->text, sizeof s->text, "%s", parameter);
+    return s->dst = add_value(p, (ir_value){.type = IR_U});
+}
+
 ir lb_ir_load(ir_program *p, const char *array, ir index) {
     ir_statement *s = add_statement(p, IR_LOAD);
     if (!s) return 0;
@@ -274,6 +281,8 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
     lb_text_add(t, " = ");
     if (s->op < IR_OPERATIONS) {
         print_operation(t, l, p, s);
+    } else if (s->op == IR_TAKE) {
+        lb_text_add(t, "%s", s->text);
     } else if (s->op == IR_LOAD) {
         lb_text_add(t, "%s[", s->text);
         lb_ir_print_name(t, p, s->a);
@@ -338,7 +347,7 @@ void lb_ir_print_body(lb_text *t, const ir_language *l, const ir_program *p) {
         if (s->op == IR_END || s->op == IR_ELSE) depth--;
         lb_text_add(t, "%*s", 4 * depth, "");
         if (s->op == IR_IF || s->op == IR_ELSE || s->op == IR_FOR) depth++;
-        if (s->op < IR_OPERATIONS || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
+        if (s->op < IR_OPERATIONS || s->op == IR_TAKE || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
             print_defined(t, l, p, s);
         else
             print_other(t, l, p, s);

@@ -16,6 +16,7 @@ typedef enum ir_op {
 #undef EMIT_OP
     IR_OPERATIONS,
     IR_LOAD = IR_OPERATIONS, /* dst = array[a] */
+    IR_TAKE,                 /* dst = text, a parameter's name */
     IR_STORE,                /* array[a] = b */
     IR_VAR,                  /* a register that is set more than once, first to a */
     IR_SET,                  /* dst = a */
@@ -73,6 +74,7 @@ ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defi
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+ir lb_ir_take(ir_program *p, const char *parameter);
 ir lb_ir_load(ir_program *p, const char *array, ir index);
 void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
 ir lb_ir_var(ir_program *p, ir first);

@@ -127,26 +127,46 @@ static ir stays_tiny(ir_program *p, const lb_format *f, ir steps, wide sig) {
     return both(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, 0), 0), below);
 }
 
-wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
+/* Kept bits, what they drop (below one << low) and the steps of the code: from here on no bit moves. */
+typedef struct kept {
+    wide sig;
+    ir steps;
+    int low;
+    ir tiny; /* of an unbounded rule: a result that is to be flushed, a B */
+} kept;
+
+static kept normalised(ir_program *p, const soft_rule *s, soft_value v) {
     const lb_format *f = s->f;
-    const int words = lb_wide_words(f->man_bits + 3), low = 32 * words - 1 - f->man_bits, count = words_of(f);
+    const int words = lb_wide_words(f->man_bits + 3);
     const ir zeros = lb_wide_clz(p, v.sig);
     wide sig = lb_wide_shl(p, v.sig, zeros);
     sig = v.sig.count > words ? lb_wide_top(p, sig, words) : lb_wide_up(p, lb_wide_resized(p, sig, words), 32 * (words - v.sig.count));
     const ir steps = select(p, lb_wide_is_zero(p, sig), lb_ir_i(p, 0), lb_ir_do(p, IR_SUB, v.top, zeros, 0));
     const ir tiny = s->unbounded ? stays_tiny(p, f, steps, sig) : 0;
-    sig = lb_wide_shr_sticky(p, sig, lb_wide_clamp(p, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), steps, 0), 32 * words - 1));
-    const ir odd = lb_ir_with(p, IR_AND, lb_ir_with(p, IR_SHR, sig.word[0], low), 1);
-    const ir rest = lb_ir_with(p, IR_AND, sig.word[0], (int32_t)((UINT32_C(1) << low) - 1));
-    const ir up = lb_soft_increment(p, s->rounding, v.sign, odd, rest, low);
+    const ir down = lb_wide_clamp(p, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), steps, 0), 32 * words - 1); /* of a subnormal result */
+    return (kept){lb_wide_shr_sticky(p, sig, down), steps, 32 * words - 1 - f->man_bits, tiny};
+}
+
+wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
+    static const char *const how[] = {
+#define X(id, name, text) text,
+        LB_ROUNDING_LIST(X)
+#undef X
+    };
+    const lb_format *f = s->f;
+    const int count = words_of(f);
+    lb_ir_comment(p, "rounded once, %s", how[s->rounding]);
+    const kept k = normalised(p, s, v);
+    wide code = lb_wide_down(p, k.sig, k.low), exponent = lb_wide_u(p, 0, code.count);
+    const ir rest = lb_ir_with(p, IR_AND, k.sig.word[0], (int32_t)((UINT32_C(1) << k.low) - 1));
+    const ir up = lb_soft_increment(p, s->rounding, v.sign, lb_ir_with(p, IR_AND, code.word[0], 1), rest, k.low);
     /* The kept bits hold the leading one, so a step less is the exponent; a carry moves into it by itself. */
-    wide code = lb_wide_down(p, sig, low), exponent = lb_wide_u(p, 0, words);
-    const ir above = to_u(p, lb_wide_clamp(p, steps, 1 << f->exp_bits));
-    exponent.word[words - 1] = lb_ir_with(p, IR_SHL, above, f->man_bits - 32 * (words - 1));
-    code = lb_wide_add(p, lb_wide_add(p, code, exponent), lb_wide_resized(p, lb_wide_of(up), words));
+    const ir above = to_u(p, lb_wide_clamp(p, k.steps, 1 << f->exp_bits));
+    exponent.word[code.count - 1] = lb_ir_with(p, IR_SHL, above, f->man_bits - 32 * (code.count - 1));
+    code = lb_wide_add(p, lb_wide_add(p, code, exponent), lb_wide_resized(p, lb_wide_of(up), code.count));
     code = lb_wide_resized(p, code, count);
     code = lb_wide_select(p, lb_wide_less(p, code, lb_wide_u(p, limit_of(f), count), false), code, overflowed(p, s, v.sign));
-    if (s->unbounded) code = lb_wide_select(p, tiny, lb_wide_u(p, 0, count), code);
+    if (s->unbounded) code = lb_wide_select(p, k.tiny, lb_wide_u(p, 0, count), code);
     if (s->flush) code = lb_wide_select(p, is_subnormal(p, f, code), lb_wide_u(p, 0, count), code);
     return with_sign(p, f, code, v.sign);
 }
@@ -166,6 +186,7 @@ typedef struct special {
 } special;
 
 static wide settled(ir_program *p, const soft_rule *s, const soft_number *x, int count, special e, wide finite) {
+    lb_ir_comment(p, "NaN and Inf");
     return lb_wide_select(p, e.is_nan, nan_of(p, s, x, count), lb_wide_select(p, e.is_inf, lb_soft_inf(p, s, e.sign), finite));
 }
 
@@ -185,6 +206,7 @@ static special special_product(ir_program *p, const soft_number *x, const soft_n
 
 /* Of two magnitudes below half of their width. Where bits of the smaller are lost, the larger has its leading one near the top. */
 static soft_value sum_of(ir_program *p, const soft_rule *s, soft_value a, soft_value b) {
+    lb_ir_comment(p, "the sum: the smaller one moves to the larger, and what it loses stays in its last bit");
     const ir swap = lb_ir_do(p, IR_LT, a.top, b.top, 0), differ = lb_ir_do(p, IR_XOR, a.sign, b.sign, 0);
     const ir top = lb_ir_do(p, IR_MAX, a.top, b.top, 0), less = lb_ir_do(p, IR_MIN, a.top, b.top, 0);
     const wide big = lb_wide_select(p, swap, b.sig, a.sig), small = lb_wide_select(p, swap, a.sig, b.sig);
@@ -227,6 +249,7 @@ wide lb_soft_sub(ir_program *p, const soft_rule *s, wide x, wide y) {
 
 /* Exact, in `count` words, moved up by `up`. */
 static soft_value product_of(ir_program *p, const lb_format *f, const soft_number *x, const soft_number *y, int count, int up) {
+    lb_ir_comment(p, "the product, exact");
     const wide sig = lb_wide_up(p, lb_wide_mul(p, x->sig, y->sig, count), up);
     const ir steps = lb_ir_do(p, IR_ADD, x->steps, y->steps, 0);
     const ir top = lb_ir_with(p, IR_ADD, steps, 32 * count - 1 - up - 2 * f->man_bits + least_exponent(f));
@@ -284,6 +307,7 @@ wide lb_soft_div(ir_program *p, const soft_rule *s, wide x, wide y) {
     const soft_number n[2] = {lb_soft_unpack(p, f, x), lb_soft_unpack(p, f, y)};
     const soft_number a = lb_soft_normalised(p, f, n[0]), b = lb_soft_normalised(p, f, n[1]);
     const int bits = f->man_bits + 4, count = a.sig.count;
+    lb_ir_comment(p, "the quotient, bit by bit");
     wide rest;
     const wide quotient = lb_wide_divide(p, a.sig, lb_wide_u(p, 0, count), lb_wide_up(p, b.sig, 1), bits, &rest);
     const ir steps = lb_ir_do(p, IR_SUB, a.steps, b.steps, 0), sign = lb_ir_do(p, IR_XOR, a.sign, b.sign, 0);
@@ -324,6 +348,7 @@ wide lb_soft_sqrt(ir_program *p, const soft_rule *s, wide x) {
     const int bits = f->man_bits + 3, count = a.sig.count, least = least_exponent(f);
     const ir e = lb_ir_with(p, IR_ADD, a.steps, least), odd = lb_ir_with(p, IR_AND, e, 1);
     const wide radicand = lb_wide_shl(p, lb_wide_up(p, a.sig, 32 * count - 2 - f->man_bits), odd);
+    lb_ir_comment(p, "the root, bit by bit");
     wide rest;
     const wide root = root_of(p, radicand, bits, &rest);
     const ir top = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHR, e, 1), 32 * count - 1 - bits - least);

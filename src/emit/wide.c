@@ -195,7 +195,7 @@ ir lb_wide_clamp(ir_program *p, ir by, int most) {
 static wide move_words(ir_program *p, wide x, ir by, bool up, ir in, ir *lost) {
     for (int step = LB_WIDE_WORDS / 2; step > 0; step /= 2) {
         if (step >= x.count) continue;
-        const ir moves = lb_ir_with(p, IR_GE, lb_ir_do(p, IR_AS_U, lb_ir_with(p, IR_AND, by, 32 * step), 0, 0), 1);
+        const ir moves = lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_AND, by, 32 * step), 32 * step);
         wide y = x;
         for (int i = 0; i < x.count; i++) y.word[i] = word_at(p, x, up ? i - step : i + step, in);
         if (lost)
@@ -241,8 +241,7 @@ wide lb_wide_sar(ir_program *p, wide x, ir by) {
 }
 
 static wide with_sticky(ir_program *p, wide x, ir lost) {
-    const ir none = lb_ir_with(p, IR_EQ, lost, 0);
-    x.word[0] = lb_ir_do(p, IR_OR, x.word[0], select(p, none, lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
+    x.word[0] = lb_ir_do(p, IR_OR, x.word[0], lb_ir_with(p, IR_MIN, lost, 1), 0);
     return x;
 }
 
