@@ -80,7 +80,7 @@ int cli_decide(int argc, char **argv) {
     uint64_t seed = 1, tries = 0;
     const char *output = NULL;
     const cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &output, "FILE", "write them as a request (.safetensors) for `lastbit capture` on that GPU"},
+        {"output", 'o', CLI_FILE, &output, "FILE", "write them as a request (.safetensors) for `lastbit capture` on that GPU"},
         {"seed", 0, CLI_COUNT, &seed, "N", "of the search (default 1)"},
         {"tries", 0, CLI_COUNT, &tries, "N", "inputs tried a question (default 400000)"},
         {"json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}};

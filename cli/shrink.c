@@ -146,7 +146,7 @@ int cli_shrink(int argc, char **argv) {
         {"budget", 0, CLI_SECONDS, &a.budget, "SECONDS", "of the search (default 60)"},
         {"runs", 0, CLI_COUNT, &a.runs, "N", "of the search, at most (default 2000)"},
         {"seed", 0, CLI_COUNT, &a.seed, "N", "noted in the case (default 1)"},
-        {"output", 'o', CLI_TEXT, &a.capsule, "FILE", "the capsule to write (default capsule.safetensors)"},
+        {"output", 'o', CLI_FILE, &a.capsule, "FILE", "the capsule to write (default capsule.safetensors)"},
         {"json", 0, CLI_FLAG, &a.output.json, NULL, "print one line of JSON, lastbit.shrink/1"},
         {"brief", 0, CLI_FLAG, &a.output.brief, NULL, "print the verdict, the reason and the first wrong element only"},
     };
