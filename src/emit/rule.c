@@ -22,13 +22,6 @@ static int max_of(int a, int b) {
     return a > b ? a : b;
 }
 
-/* D12 and the like are written; these are not. */
-static lb_status check_edges(const lb_unit *u, lb_error *err) {
-    if (u->edges.subnormals == LB_SUBNORMALS_PATH) return LB_OK;
-    return lb_fail(err, LB_E_UNAVAILABLE, u->name, "subnormals=%s is not written as source: a truncated block keeps them",
-                   u->edges.subnormals == LB_SUBNORMALS_KEEP ? "keep" : "flush");
-}
-
 /* Exponents that terms can have. */
 static void set_range(rule *r) {
     const int operands = lb_rule_least_exponent(r, r->a) + lb_rule_least_exponent(r, r->b);
@@ -44,7 +37,6 @@ static void set_range(rule *r) {
 
 static lb_status open_truncated(rule *r, const lb_emit_options *o, lb_error *err) {
     const lb_unit *u = r->u;
-    LB_TRY(check_edges(u, err));
     const int product_bits = r->g.c_last ? 22 : r->a->man_bits + r->b->man_bits + 2;
     if (!lb_rule_decodes(r->a) || !lb_rule_decodes(r->b) || product_bits > 24 || u->frac_bits > 26 || u->frac_bits < 8 || r->g.p_down ||
         r->products > 128)
@@ -86,8 +78,10 @@ accumulator lb_block_decode_c(const rule *r, ir_program *p, ir code) {
     const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, field, 1), 0);
     ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, to_u(p, above), frac), 0);
     ir e = lb_ir_with(p, IR_ADD, above, r->g.e_min);
+    const ir is_zero = lb_ir_with(p, IR_LT, magnitude, r->g.flush_in ? INT32_C(1) << frac : 1);
+    if (r->g.flush_in) sig = select(p, is_zero, lb_ir_u(p, 0), sig);
     if (r->g.c_own_exp) own_exponent(r, p, &sig, &e);
-    if (r->zero_c) e = select(p, lb_ir_with(p, IR_EQ, magnitude, 0), lb_ir_i(p, RULE_ZERO), e);
+    if (r->zero_c) e = select(p, is_zero, lb_ir_i(p, RULE_ZERO), e);
     if (!r->finite) e = select(p, lb_ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), lb_ir_i(p, RULE_SPECIAL), e);
     const ir sign = to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), lb_ir_with(p, IR_SHR, code, width), 0));
     return (accumulator){sig, sign, e, magnitude};
@@ -263,8 +257,15 @@ static void normalise(const rule *r, ir_program *p, block_sum *s, ir *significan
     *significand = lb_ir_with(p, IR_SHR, lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_ADD, x, (INT32_C(1) << (drop - 1)) - 1), odd, 0), drop);
 }
 
+/* A significand, as 0 where it is a subnormal result's. */
+static ir flushed(const rule *r, ir_program *p, ir significand, ir steps) {
+    const ir below = lb_ir_do(p, IR_LT, significand, lb_ir_u(p, UINT32_C(1) << r->g.out->man_bits), 0);
+    return select(p, lb_ir_do(p, IR_BOTH, lb_ir_with(p, IR_EQ, steps, 0), below, 0), lb_ir_u(p, 0), significand);
+}
+
 static ir encode(const rule *r, ir_program *p, ir significand, ir steps, ir sign) {
     const lb_engine *g = &r->g;
+    if (g->flush_out) significand = flushed(r, p, significand, steps);
     const ir code = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHL, to_u(p, steps), g->out->man_bits), significand, 0);
     const ir finite = select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_u(p, 0), lb_ir_with(p, IR_MIN, code, (int32_t)g->over_code));
     if (!g->tiny_sign) sign = select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_i(p, 0), sign);
@@ -279,6 +280,7 @@ static accumulator carried(const rule *r, ir_program *p, ir significand, ir step
         significand = lb_ir_do(p, IR_SHR, significand, carry, 0);
         steps = lb_ir_do(p, IR_ADD, steps, to_i(p, carry), 0);
     }
+    if (g->flush_out || g->flush_in) significand = flushed(r, p, significand, steps);
     ir e = lb_ir_with(p, IR_ADD, steps, g->e_min);
     const ir over = lb_ir_with(p, IR_GE, e, g->e_max + 1);
     ir e_over = lb_ir_i(p, RULE_SPECIAL);

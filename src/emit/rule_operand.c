@@ -55,8 +55,9 @@ rule_operand lb_rule_decode(const rule *r, ir_program *p, const lb_format *f, ir
         lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, field, 1), 0); /* steps above the least exponent: a subnormal has it, too */
     const ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, to_u(p, above), man), 0);
     const ir e = lb_ir_with(p, IR_ADD, above, 1 - f->bias);
-    const ir is_zero = lb_ir_with(p, IR_EQ, magnitude, 0);
+    const ir is_zero = lb_ir_with(p, IR_LT, magnitude, r->g.flush_in ? INT32_C(1) << man : 1);
     ir e_used = select(p, is_zero, lb_ir_i(p, exponent_of_zero(r)), e), whole = to_i(p, sig), special = 0;
+    if (r->g.flush_in) whole = select(p, is_zero, lb_ir_i(p, 0), whole);
     const bool specials = f->special != LB_SPECIAL_NONE && !r->finite;
     if (specials) {
         special = is_special(p, f, kept, magnitude);

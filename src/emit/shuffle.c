@@ -164,6 +164,7 @@ void lb_shuffle_print(lb_text *t, const file *f, ir_program *p) {
     lb_text_add(t, "%svoid %s(%s u%d", f->l->function, f->name, f->l->type[IR_U], lane);
     lb_lane_arrays(t, f, true, true);
     lb_text_add(t, ") {\n");
+    lb_ir_prune(p);
     lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");
 }

@@ -119,14 +119,6 @@ wide lb_soft_inf(ir_program *p, const soft_rule *s, ir sign) {
     return with_sign(p, s->f, lb_wide_u(p, limit_of(s->f) - s->saturate, words_of(s->f)), sign);
 }
 
-/* Kept bits, what they drop (below one << low) and the steps of the code: from here on no bit moves. */
-typedef struct kept {
-    wide sig;
-    ir steps;
-    int low;
-    ir tiny; /* of a rule without a least exponent: what rounds to zero */
-} kept;
-
 /* A normalised magnitude whose leading one has `steps`, below 0, that man_bits + 1 bits do not round up to the least normal number. */
 static ir stays_tiny(ir_program *p, const lb_format *f, ir steps, wide sig) {
     const int bits = 32 * sig.count;
@@ -134,6 +126,14 @@ static ir stays_tiny(ir_program *p, const lb_format *f, ir steps, wide sig) {
     const ir below = either(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, -1), 0), lb_wide_less(p, sig, least, false));
     return both(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, 0), 0), below);
 }
+
+/* Kept bits, what they drop (below one << low) and the steps of the code: from here on no bit moves. */
+typedef struct kept {
+    wide sig;
+    ir steps;
+    int low;
+    ir tiny; /* of an unbounded rule: a result that is to be flushed, a B */
+} kept;
 
 static kept normalised(ir_program *p, const soft_rule *s, soft_value v) {
     const lb_format *f = s->f;

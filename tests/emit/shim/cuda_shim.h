@@ -48,6 +48,7 @@ static inline float __uint_as_float(unsigned u) {
     return x;
 }
 static inline void __syncwarp() {}
+static inline void __syncthreads() {}
 uint32_t lb_lockstep_shuffle(uint32_t value, uint32_t from); /* tests/emit/lockstep.c */
 static inline unsigned __shfl_sync(unsigned, unsigned value, int from) {
     return lb_lockstep_shuffle(value, (uint32_t)from);
