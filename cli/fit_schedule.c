@@ -149,7 +149,7 @@ int cli_fit_schedule(int argc, char **argv) {
         {"schedule", 0, CLI_TEXT, &a.schedule, "S", "what is known of it (alpha=0.5,act=relu …); the rest is searched"},
         {"bias", 0, CLI_TEXT, &a.bias, "FILE", "added behind the sum over K: one number a column of D (or a row: [m][1])"},
         {"most", 0, CLI_COUNT, &a.most, "N", "candidates to print (default 16)"},
-        {"threads", 0, CLI_COUNT, &a.threads, "N", "the answer does not depend on it (default: every core)"},
+        {"threads", 0, CLI_COUNT, &a.threads, "N", "the answer does not depend on it (default every core)"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object"},
     };
     const cli_usage usage = {
@@ -166,11 +166,11 @@ int cli_fit_schedule(int argc, char **argv) {
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop) {
         if (count < 3 || count > 5)
-            code = cli_usage_error("fit-schedule", "%d arguments; it takes [UNIT] A B [C] ACTUAL", count);
+            code = cli_usage_error("fit-schedule", "%d given; it takes [UNIT] A B [C] ACTUAL", count);
         else if (take_unit(&a, args, count, &err) != LB_OK)
             code = cli_error(&err);
         else if (a.count < 3 || a.count > 4)
-            code = cli_usage_error("fit-schedule", "%d files; it takes A B ACTUAL or A B C ACTUAL", a.count);
+            code = cli_usage_error("fit-schedule", "%d given; it takes A B ACTUAL or A B C ACTUAL", a.count);
         else
             code = run_fit(&a);
     }
