@@ -198,6 +198,7 @@ int cli_contracts(int argc, char **argv);
 int cli_schedules(int argc, char **argv);
 int cli_fit_schedule(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_bench_emit(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
