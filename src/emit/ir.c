@@ -153,6 +153,34 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
 }
 
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no) {
+    return lb_ir_do(p, IR_SEL, condition, yes, no);
+}
+
+ir lb_ir_both(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_BOTH, x, y, 0);
+}
+
+ir lb_ir_either(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_EITHER, x, y, 0);
+}
+
+ir lb_ir_not(ir_program *p, ir condition) {
+    return lb_ir_do(p, IR_NOT, condition, 0, 0);
+}
+
+ir lb_ir_bit(ir_program *p, ir condition) {
+    return lb_ir_select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
+}
+
+ir lb_ir_to_u(ir_program *p, ir i) {
+    return lb_ir_do(p, IR_AS_U, i, 0, 0);
+}
+
+ir lb_ir_to_i(ir_program *p, ir u) {
+    return lb_ir_do(p, IR_AS_I, u, 0, 0);
+}
+
 ir lb_ir_take(ir_program *p, const char *parameter) {
     ir_statement *s = add_statement(p, IR_TAKE);
     if (!s) return 0;

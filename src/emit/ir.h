@@ -74,6 +74,14 @@ ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defi
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+/* Of conditions, a choice, and changes of type. lb_ir_bit: U, 1 where the condition holds and 0 where not. */
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no);
+ir lb_ir_both(ir_program *p, ir x, ir y);
+ir lb_ir_either(ir_program *p, ir x, ir y);
+ir lb_ir_not(ir_program *p, ir condition);
+ir lb_ir_bit(ir_program *p, ir condition);
+ir lb_ir_to_u(ir_program *p, ir i);
+ir lb_ir_to_i(ir_program *p, ir u);
 ir lb_ir_take(ir_program *p, const char *parameter);
 ir lb_ir_load(ir_program *p, const char *array, ir index);
 void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
