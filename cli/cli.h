@@ -16,7 +16,8 @@ typedef struct cli_command {
 
 /* ---- options ------------------------------------------------------------------------------------------------------- */
 
-typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_TEXTS, CLI_COUNT, CLI_SECONDS } cli_kind;
+/* CLI_FILE: a file to write; that it cannot be is said before the work. */
+typedef enum cli_kind { CLI_FLAG, CLI_TEXT, CLI_TEXTS, CLI_COUNT, CLI_SECONDS, CLI_FILE } cli_kind;
 
 /* An option that may be given several times. */
 typedef struct cli_texts {
@@ -24,7 +25,7 @@ typedef struct cli_texts {
     size_t count;
 } cli_texts;
 
-/* One option: "--name" and maybe "-x". value points to bool, const char *, cli_texts, uint64_t or double. */
+/* One option: "--name" and maybe "-x". value points to bool, const char * (of TEXT and FILE), cli_texts, uint64_t or double. */
 typedef struct cli_option {
     const char *name;
     char letter; /* 0: none */
@@ -45,6 +46,9 @@ typedef struct cli_usage {
  *  returns the exit code, with *stop set (a wrong call, --help). */
 int cli_parse(const cli_usage *usage, int argc, char **argv, char **args, int *count, bool *stop);
 
+/** What cli_parse does with a CLI_FILE, for a name that no option gave: CLI_OK, or prints and returns the exit code. */
+int cli_check_output(const char *command, const char *option, const char *path);
+
 /* ---- output -------------------------------------------------------------------------------------------------------- */
 
 typedef struct cli_output {
@@ -55,7 +59,7 @@ typedef struct cli_output {
 #define CLI_OUTPUT_OPTIONS(o)                                                                                                              \
     {"json", 0, CLI_FLAG, &(o).json, NULL, "print records as lines of JSON (docs/result-schema.md)"},                                      \
         {"brief", 0, CLI_FLAG, &(o).brief, NULL, "print the verdict, the reason and the first wrong element only"}, {                      \
-        "junit", 0, CLI_TEXT, &(o).junit, "FILE", "write a JUnit report too"                                                               \
+        "junit", 0, CLI_FILE, &(o).junit, "FILE", "write a JUnit report too"                                                               \
     }
 
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
@@ -86,7 +90,7 @@ typedef struct cli_power {
 
 #define CLI_POWER_OPTIONS(p)                                                                                                               \
     {"power", 0, CLI_FLAG, &(p).wanted, NULL, "inject faults into a correct output: what would the contract catch?"}, {                    \
-        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (lastbit faults)"                  \
+        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (`lastbit faults`)"                \
     }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
@@ -112,7 +116,7 @@ typedef struct cli_formats {
         {"out", 0, CLI_TEXT, &(f).out, "FORMAT", "format of D; a unit's result is rounded to it once"},                                    \
         {"tb", 0, CLI_FLAG, &(f).tb, NULL, "B is stored [n][k], as weights are"},                                                          \
         {"shape", 0, CLI_TEXT, &(f).shape, "MxNxK", "the files are raw little-endian elements of these shapes"}, {                         \
-        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"              \
+        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default unsigned codes of the format's width)"               \
     }
 
 /* A, B, C of a product, loaded. */
@@ -146,6 +150,18 @@ typedef struct cli_extra_operands {
 lb_status cli_load_extras(cli_extra_operands *out, const cli_extras *e, const cli_formats *f, const cli_operands *o, const lb_unit *unit,
                           lb_error *err);
 void cli_close_extras(cli_extra_operands *e);
+
+/* Scales that a schedule applies; units of their own scales take cli_extras. */
+typedef struct cli_scales {
+    lb_operand a, b;
+    lb_mat a_mat, b_mat;
+} cli_scales;
+
+/** Load scales and put them into the schedule. a, b NULL: not said. Without promote a vector is one number a row of A, a column of B, and a
+ *  single number is that of all. */
+lb_status cli_load_scales(cli_scales *out, const char *a, const char *b, const cli_formats *f, const lb_case *x, lb_schedule *schedule,
+                          lb_error *err);
+void cli_close_scales(cli_scales *s);
 
 /** Load D ("FILE" or "FILE:tensor") in `said` (or the type that the file names, or `fallback`). */
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
@@ -182,6 +198,7 @@ int cli_contracts(int argc, char **argv);
 int cli_schedules(int argc, char **argv);
 int cli_fit_schedule(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_bench_emit(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
@@ -209,8 +226,13 @@ int cli_check_capsule(const char *path, const lb_check_options *how, const cli_o
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
 
-/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
-uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+/** Machine instructions a thread: all of them, and the loads from local memory among them. */
+typedef struct cli_slots {
+    uint64_t all, loads;
+} cli_slots;
+
+/** Those of an emitted fragment, and for which architecture; none where nvcc is missing or does not take it. */
+cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
 
 /** What `lastbit emit` is asked for: an operation, *op, or the unit *u with --set, *op being NULL. errors LB_E_NAME, naming the nearest */
 lb_status cli_emit_find(const char *name, const cli_texts *set, lb_unit *u, const lb_scalar_op **op, lb_error *err);

@@ -80,7 +80,7 @@ int cli_decide(int argc, char **argv) {
     uint64_t seed = 1, tries = 0;
     const char *output = NULL;
     const cli_option options[] = {
-        {"output", 'o', CLI_TEXT, &output, "FILE", "write them as a request (.safetensors) for `lastbit capture` on that GPU"},
+        {"output", 'o', CLI_FILE, &output, "FILE", "write them as a request (.safetensors) for `lastbit capture` on that GPU"},
         {"seed", 0, CLI_COUNT, &seed, "N", "of the search (default 1)"},
         {"tries", 0, CLI_COUNT, &tries, "N", "inputs tried a question (default 400000)"},
         {"json", 0, CLI_FLAG, &json, NULL, "print one JSON object"}};
@@ -93,7 +93,7 @@ int cli_decide(int argc, char **argv) {
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop && count != 1) {
-        code = cli_usage_error("decide", "%d arguments; it takes one UNIT", count);
+        code = cli_usage_error("decide", "%d given; it takes one UNIT", count);
     } else if (args && !stop) {
         lb_unit unit;
         lb_decision *d = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,6 +47,13 @@ static const cli_command commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 
+/* What did not reach its reader was not said. */
+static int with_output(int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "lastbit: standard output: cannot be written: %s\n", strerror(errno));
+    return CLI_USAGE;
+}
+
 static void print_help(void) {
     puts("lastbit: are an accelerator kernel's bits right?\n\n"
          "usage: lastbit COMMAND [ARGUMENTS]     (lastbit COMMAND --help says more)\n");
@@ -66,10 +74,10 @@ int main(int argc, char **argv) {
     }
     const char *names[COMMAND_COUNT];
     for (size_t i = 0; i < COMMAND_COUNT; i++) {
-        if (strcmp(name, commands[i].name) == 0) return commands[i].run(argc - 1, argv + 1);
+        if (strcmp(name, commands[i].name) == 0) return with_output(commands[i].run(argc - 1, argv + 1));
         names[i] = commands[i].name;
     }
     const char *near = lb_nearest_name(name, names, COMMAND_COUNT);
-    fprintf(stderr, "lastbit: no command \"%s\"%s%s; lastbit --help lists them\n", name, near ? "; did you mean " : "", near ? near : "");
+    fprintf(stderr, "lastbit: no command \"%s\"%s%s; `lastbit --help` lists them\n", name, near ? "; did you mean " : "", near ? near : "");
     return CLI_USAGE;
 }

@@ -9,8 +9,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_OPTIONS = 40, FIRST_LONG = 256 };
+
+/* Bytes of UTF-8 that take no column. */
+static int continuation_bytes(const char *s) {
+    int count = 0;
+    for (; *s; s++) count += (*s & 0xc0) == 0x80;
+    return count;
+}
 
 static void print_usage(const cli_usage *u) {
     printf("usage: %s\n\n%s\n\noptions:\n", u->synopsis, u->description);
@@ -19,7 +28,8 @@ static void print_usage(const cli_usage *u) {
         char left[64];
         const char letter[] = {'-', o->letter, ',', ' ', 0};
         snprintf(left, sizeof left, "%s--%s%s%s", o->letter ? letter : "", o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
-        printf("  %-22s %s\n", left, o->help);
+        const int wide = 22 + continuation_bytes(left);
+        printf("  %-*s %s\n", wide, left, o->help);
     }
     printf("  %-22s %s\n", "-h, --help", "this text");
     if (u->examples) printf("\nexamples:\n%s\n", u->examples);
@@ -50,9 +60,34 @@ static bool parse_seconds(const char *text, double *out) {
     return *text && *end == 0 && isfinite(*out) && *out > 0;
 }
 
+/* What says that a file cannot be written there; NULL where nothing does. */
+static const char *why_no_file(const char *path, char room[300]) {
+    struct stat about;
+    char folder[256];
+    if (stat(path, &about) == 0)
+        return S_ISDIR(about.st_mode) ? "it is a folder; name a file" : access(path, W_OK) == 0 ? NULL : strerror(errno);
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) : 0;
+    if (!*path || (slash && !slash[1])) return "that names no file";
+    if (length >= sizeof folder) return NULL; /* writing will say */
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)length + !length : 1, slash ? path : ".");
+    const bool there = stat(folder, &about) == 0;
+    if (there && S_ISDIR(about.st_mode) && access(folder, W_OK | X_OK) == 0) return NULL;
+    snprintf(room, 300, "the folder %s: %s", folder, there && !S_ISDIR(about.st_mode) ? "that is a file" : strerror(errno));
+    return room;
+}
+
+int cli_check_output(const char *command, const char *option, const char *path) {
+    char room[300];
+    const char *why = why_no_file(path, room);
+    if (why) fprintf(stderr, "lastbit %s: --%s %s: it cannot be written: %s\n", command, option, path, why);
+    return why ? CLI_USAGE : CLI_OK;
+}
+
 static bool store(const cli_option *o, const char *text) {
     switch (o->kind) {
     case CLI_FLAG: *(bool *)o->value = true; return true;
+    case CLI_FILE:
     case CLI_TEXT: *(const char **)o->value = text; return true;
     case CLI_TEXTS: {
         cli_texts *all = o->value;
@@ -77,8 +112,8 @@ static int unknown_option(const cli_usage *u, const char *command, const char *t
     const char *names[MAX_OPTIONS];
     for (size_t i = 0; i < u->option_count; i++) names[i] = u->options[i].name;
     const char *near = text[0] == '-' && text[1] == '-' ? lb_nearest_name(text + 2, names, u->option_count) : NULL;
-    if (near) return cli_usage_error(command, "unknown option %s, or its value is missing; did you mean --%s?", text, near);
-    return cli_usage_error(command, "unknown option %s, or its value is missing", text);
+    if (near) return cli_usage_error(command, "unknown option %s; did you mean --%s?", text, near);
+    return cli_usage_error(command, "unknown option %s", text);
 }
 
 int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count, bool *stop) {
@@ -103,6 +138,7 @@ int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count
             return CLI_OK;
         }
         const cli_option *o = option_of(u, code);
+        if (code == ':') return cli_usage_error(argv[0], "%s: its value is missing", argv[optind - 1]);
         if (!o) return unknown_option(u, argv[0], argv[optind - 1]);
         if (!store(o, optarg))
             return cli_usage_error(argv[0], "--%s %s: %s", o->name, optarg,
@@ -111,6 +147,12 @@ int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count
                                                           : "not a positive number");
     }
     for (int i = optind; i < argc; i++) args[(*count)++] = argv[i];
+    for (size_t i = 0; i < u->option_count; i++) { /* before the work, not after it */
+        const cli_option *o = &u->options[i];
+        const char *path = o->kind == CLI_FILE ? *(const char **)o->value : NULL;
+        const int bad = path ? cli_check_output(argv[0], o->name, path) : CLI_OK;
+        if (bad != CLI_OK) return bad;
+    }
     *stop = false;
     return CLI_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ lb_status cli_write_junit(const char *path, lb_record *const *records, size_t co
     bool ok = f && fputs(text, f) >= 0;
     if (f) ok = fclose(f) == 0 && ok;
     free(text);
-    return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "cannot be written");
+    return ok ? LB_OK : lb_fail(err, LB_E_FILE, path, "the JUnit report cannot be written: %s", strerror(errno));
 }
 
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count) {
@@ -42,7 +43,6 @@ int cli_emit(const cli_output *output, lb_record *const *records, size_t count) 
         verdicts[i] = records[i]->verdict;
     }
     if (s == LB_OK && output->junit) s = cli_write_junit(output->junit, records, count, &err);
-    if (s == LB_OK && (fflush(stdout) != 0 || ferror(stdout))) s = lb_fail(&err, LB_E_FILE, "standard output", "cannot be written");
     const int code = s == LB_OK ? lb_records_exit(verdicts, count) : cli_error(&err);
     free(verdicts);
     return code;

@@ -117,7 +117,7 @@ static lb_status run_shrink(const shrink_args *a, char *line, int *code, lb_erro
 
 static int check_call(const shrink_args *a, int count) {
     const int ways = (a->actual != NULL) + (a->on != NULL) + (a->command != NULL);
-    if (count < 2 || count > 3) return cli_usage_error("shrink", "%d operands; it takes A B or A B C", count);
+    if (count < 2 || count > 3) return cli_usage_error("shrink", "%d given; it takes A B or A B C", count);
     if (ways != 1) return cli_usage_error("shrink", "give one of --actual D, --on DEVICE, -- CMD: what fails");
     if (!a->unit && a->set.count) return cli_usage_error("shrink", "--set changes a unit; give --unit");
     if (!a->unit && !a->contract) return cli_usage_error("shrink", "give --unit, --contract or both: what to judge by");
@@ -135,7 +135,7 @@ int cli_shrink(int argc, char **argv) {
     shrink_args a = {.timeout = 60, .budget = 60, .runs = 2000, .seed = 1, .capsule = "capsule.safetensors"};
     const cli_option options[] = {
         {"actual", 0, CLI_TEXT, &a.actual, "D", "the wrong output; rows and columns alone can then be left out"},
-        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "the device that fails: model:UNIT, kernel:FILE.json"},
+        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "the device that fails: opencl, kernel:FILE.json … (`lastbit backends`)"},
         {"unit", 0, CLI_TEXT, &a.unit, "UNIT", "compare with this unit's exact bits"},
         CLI_SET_OPTION(a.set),
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what other bits are allowed: m16-tc, ulp:4, a file x.json"},
@@ -146,7 +146,7 @@ int cli_shrink(int argc, char **argv) {
         {"budget", 0, CLI_SECONDS, &a.budget, "SECONDS", "of the search (default 60)"},
         {"runs", 0, CLI_COUNT, &a.runs, "N", "of the search, at most (default 2000)"},
         {"seed", 0, CLI_COUNT, &a.seed, "N", "noted in the case (default 1)"},
-        {"output", 'o', CLI_TEXT, &a.capsule, "FILE", "the capsule to write (default capsule.safetensors)"},
+        {"output", 'o', CLI_FILE, &a.capsule, "FILE", "the capsule to write (default capsule.safetensors)"},
         {"json", 0, CLI_FLAG, &a.output.json, NULL, "print one line of JSON, lastbit.shrink/1"},
         {"brief", 0, CLI_FLAG, &a.output.brief, NULL, "print the verdict, the reason and the first wrong element only"},
     };

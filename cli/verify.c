@@ -208,8 +208,8 @@ static lb_status chunks(const verify_args *a, const lb_net *n, const lb_arith *a
     verify_name_record(*out, a, n, lb_arith_text(arith), "the same text in one piece");
     (*out)->verdict = p.compared == 0 ? LB_UNPROVEN : p.same ? LB_PASS : LB_FAIL;
     (*out)->counts.total = (*out)->counts.compared = p.compared;
-    (*out)->counts.exact = p.same ? p.compared : p.compared - 1;
-    (*out)->counts.wrong = !p.same;
+    (*out)->counts.wrong = p.compared && !p.same;
+    (*out)->counts.exact = p.compared - (*out)->counts.wrong;
     if (p.same)
         lb_record_text(&(*out)->reason, "chunks of %llu give the same bits in all %llu numbers", (unsigned long long)a->chunk,
                        (unsigned long long)p.compared);
@@ -224,41 +224,52 @@ typedef struct verify_run {
     lb_arith *a, *b[VERIFY_ARITHS];
     lb_record *records[VERIFY_ARITHS];
     lb_net_report *reports[VERIFY_ARITHS];
-    size_t count;
+    size_t count, ran; /* ran: records */
     verify_input in;
 } verify_run;
 
-static lb_status run_each(const verify_args *args, verify_run *v, lb_error *err) {
+static lb_status run_one(const verify_args *args, verify_run *v, size_t i, lb_error *err) {
     const lb_net_about about = lb_net_describe(v->net);
     const lb_net_input x = input_of(&v->in, &about);
+    if (args->chunk) return chunks(args, v->net, v->b[i], &x, &v->records[i], err);
+    if (args->reference) return against_file(args, v->net, v->b[i], &v->in, &v->records[i], err);
+    const lb_status s =
+        lb_net_compare_models(v->net, v->a, v->other ? v->other : v->net, v->b[i], &x, cli_progress, NULL, &v->reports[i], err);
+    cli_progress(NULL, "", 1);
+    if (s != LB_OK) return s;
+    return verify_judge(args, v->net, lb_arith_text(v->b[i]), lb_arith_text(v->a), v->reports[i], &v->records[i], err);
+}
+
+static lb_status run_each(const verify_args *args, verify_run *v, lb_error *err) {
     for (size_t i = 0; i < v->count; i++) {
-        lb_status s;
-        if (args->chunk) {
-            s = chunks(args, v->net, v->b[i], &x, &v->records[i], err);
-        } else if (args->reference) {
-            s = against_file(args, v->net, v->b[i], &v->in, &v->records[i], err);
-        } else {
-            s = lb_net_compare_models(v->net, v->a, v->other ? v->other : v->net, v->b[i], &x, cli_progress, NULL, &v->reports[i], err);
-            cli_progress(NULL, "", 1);
-            if (s == LB_OK) s = verify_judge(args, v->net, lb_arith_text(v->b[i]), lb_arith_text(v->a), v->reports[i], &v->records[i], err);
-        }
+        lb_status s = run_one(args, v, i, err);
+        if (s != LB_OK) s = verify_end(args, v->net, lb_arith_text(v->b[i]), lb_arith_text(v->a), s, &v->records[i], err);
         if (s != LB_OK) return s;
+        v->ran++;
     }
     return LB_OK;
+}
+
+/* A device runs behind a guard: its end is a verdict, not ours. */
+static lb_status open_arith(const verify_args *args, lb_arith **out, const char *name, lb_error *err) {
+    lb_device *d;
+    if (strncmp(name, "on:", 3) != 0) return lb_arith_open(out, name, err);
+    const lb_status s = lb_device_open_guarded(&d, name + 3, args->timeout, err);
+    return s == LB_OK ? lb_arith_of_device(out, d, err) : s;
 }
 
 static lb_status open_all(const verify_args *args, const char *model, verify_run *v, lb_error *err) {
     const lb_net_options options = {.heads = (size_t)args->heads, .drop_unknown = args->drop_unknown};
     lb_status s = lb_net_open(&v->net, model, &options, err);
     if (s == LB_OK && args->other) s = lb_net_open(&v->other, args->other, &options, err);
-    if (s == LB_OK) s = lb_arith_open(&v->a, args->against ? args->against : "f64", err);
-    for (size_t i = 0; s == LB_OK && i < args->ariths.count; i++) s = lb_arith_open(&v->b[v->count++], args->ariths.items[i], err);
+    if (s == LB_OK) s = open_arith(args, &v->a, args->against ? args->against : "f64", err);
+    for (size_t i = 0; s == LB_OK && i < args->ariths.count; i++) s = open_arith(args, &v->b[v->count++], args->ariths.items[i], err);
     for (size_t i = 0; s == LB_OK && i < args->on.count; i++) {
         char name[600];
         snprintf(name, sizeof name, "on:%s", args->on.items[i]);
-        s = lb_arith_open(&v->b[v->count++], name, err);
+        s = open_arith(args, &v->b[v->count++], name, err);
     }
-    if (s == LB_OK && !v->count) s = lb_arith_open(&v->b[v->count++], "f32", err);
+    if (s == LB_OK && !v->count) s = open_arith(args, &v->b[v->count++], "f32", err);
     const lb_net_about about = s == LB_OK ? lb_net_describe(v->net) : (lb_net_about){0};
     return s == LB_OK ? take_input(&v->in, args, &about, err) : s;
 }
@@ -270,10 +281,14 @@ static int verify(const verify_args *args, const char *model) {
     lb_status s = open_all(args, model, &v, &err);
     if (s == LB_OK && args->dump) s = dump(args, v.net, v.b[0], &v.in, &err);
     if (s == LB_OK) s = args->generate ? generate(args, v.net, v.b[0], &v.in, &err) : run_each(args, &v, &err);
+    if (s != LB_OK && v.b[0] && !v.ran) { /* a device's end, in a dump or in text that it writes */
+        s = verify_end(args, v.net, lb_arith_text(v.b[0]), NULL, s, &v.records[0], &err);
+        v.ran = s == LB_OK;
+    }
     if (s != LB_OK)
         code = cli_error(&err);
     else
-        code = args->generate ? CLI_OK : verify_emit(args, v.net, v.records, v.reports, v.count);
+        code = args->generate && !v.ran ? CLI_OK : verify_emit(args, v.net, v.records, v.reports, v.ran);
     for (size_t i = 0; i < VERIFY_ARITHS; i++) {
         lb_record_close(v.records[i]);
         lb_net_report_close(v.reports[i]);
@@ -289,7 +304,7 @@ static int verify(const verify_args *args, const char *model) {
 /* ---- the call ------------------------------------------------------------------------------------------------------------------ */
 
 static int refuse(const verify_args *a, int count) {
-    if (count != 1) return cli_usage_error("verify", "%d arguments; it takes one MODEL", count);
+    if (count != 1) return cli_usage_error("verify", "%d given; it takes one MODEL", count);
     if (a->ariths.count + a->on.count > VERIFY_ARITHS) return cli_usage_error("verify", "more than %d arithmetics", VERIFY_ARITHS);
     if (a->reference && (a->tokens || a->token_file || a->against || a->other))
         return cli_usage_error("verify", "--reference brings its own input and answer; leave --tokens, --against and --model-b out");
@@ -302,25 +317,27 @@ int cli_verify(int argc, char **argv) {
     verify_args a = {0};
     double tolerance = 1e-3;
     a.tolerance = &tolerance;
+    a.timeout = 60;
     const cli_option options[] = {
         {"reference", 0, CLI_TEXT, &a.reference, "REF", "safetensors with `input` and `output`: the answer to give"},
         {"arith", 0, CLI_TEXTS, &a.ariths, "A",
-         "f64 f32 contracted pairwise bf16 f16, a unit, or trace:FILE; may be given again (default: f32)"},
-        {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run every operator on a device (opencl, vulkan …)"},
-        {"against", 0, CLI_TEXT, &a.against, "A", "the arithmetic to compare with (default: f64)"},
+         "f64 f32 contracted pairwise bf16 f16, a unit, or trace:FILE; may be repeated (default f32)"},
+        {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run every operator on a device: opencl, vulkan … (`lastbit backends`); may be repeated"},
+        {"against", 0, CLI_TEXT, &a.against, "A", "the arithmetic to compare with (default f64)"},
         {"model-b", 0, CLI_TEXT, &a.other, "FILE", "the model of --arith where it is another file of the same shape"},
         {"tokens", 0, CLI_TEXT, &a.tokens, "N,N…", "what goes in"},
         {"tokens-file", 0, CLI_TEXT, &a.token_file, "F", "the same from a text file, or - for standard input"},
-        {"rows", 0, CLI_COUNT, &a.rows, "N", "rows to draw where no input is given (default: 4)"},
-        {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default: 1e-3)"},
-        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (lastbit contracts)"},
+        {"rows", 0, CLI_COUNT, &a.rows, "N", "rows to draw where no input is given (default 4)"},
+        {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for one operator on a device (default 60)"},
+        {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default 1e-3)"},
+        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (`lastbit contracts`)"},
         {"chunk", 0, CLI_COUNT, &a.chunk, "N", "do chunks of N rows give the bits of one piece?"},
-        {"dump", 0, CLI_TEXT, &a.dump, "FILE", "write every operator's output too, as safetensors"},
+        {"dump", 0, CLI_FILE, &a.dump, "FILE", "write every operator's output too, as safetensors"},
         {"generate", 0, CLI_COUNT, &a.generate, "N", "write N tokens that follow, as --arith says them"},
         {"temperature", 0, CLI_SECONDS, &a.sampler.temperature, "T", "draw tokens; without it the largest is taken"},
         {"top-k", 0, CLI_COUNT, &a.top_k, "K", "from the K largest"},
         {"top-p", 0, CLI_SECONDS, &a.sampler.top_p, "P", "from the fewest whose probabilities reach P"},
-        {"seed", 0, CLI_COUNT, &a.sampler.seed, "S", "of drawn rows and tokens (default: 0)"},
+        {"seed", 0, CLI_COUNT, &a.sampler.seed, "N", "of drawn rows and tokens (default 0)"},
         {"heads", 0, CLI_COUNT, &a.heads, "N", "attention heads, where neither the file nor config.json says"},
         {"drop-unknown", 0, CLI_FLAG, &a.drop_unknown, NULL, "pass over tensors that the network does not use"},
         {"steps", 0, CLI_FLAG, &a.steps, NULL, "print every operator"},

@@ -12,6 +12,7 @@ typedef struct verify_args {
     cli_texts ariths, on;
     uint64_t rows, chunk, generate, top_k, heads;
     const double *tolerance;
+    double timeout;
     lb_sampler sampler;
     bool drop_unknown, steps;
     cli_output output;
@@ -27,6 +28,10 @@ typedef struct verify_input {
 
 /** Case, device, environment of a record. */
 void verify_name_record(lb_record *r, const verify_args *a, const lb_net *n, const char *arith, const char *reference);
+
+/** The record of an arithmetic that a device did not live through (FAIL) or could not run (UNPROVEN); s where it is no device's. */
+lb_status verify_end(const verify_args *a, const lb_net *n, const char *arith, const char *against, lb_status s, lb_record **out,
+                     lb_error *err);
 
 /** Grade actual against expected [rows][out_cols] by --contract or --tolerance. */
 lb_status verify_grade(const verify_args *a, const lb_net *n, const char *arith, const char *reference, const double *actual,

@@ -20,6 +20,23 @@ void verify_name_record(lb_record *r, const verify_args *a, const lb_net *n, con
     r->has_seed = !a->tokens && !a->token_file && !a->reference;
 }
 
+static bool is_device(const char *arith) {
+    return arith && strncmp(arith, "on:", 3) == 0;
+}
+
+lb_status verify_end(const verify_args *a, const lb_net *n, const char *arith, const char *against, lb_status s, lb_record **out,
+                     lb_error *err) {
+    const bool died = s == LB_E_DEVICE || s == LB_E_TIMEOUT;
+    const lb_error why = *err;
+    if (!(died || s == LB_E_FORMAT) || !(is_device(arith) || is_device(against))) return s;
+    const lb_status opened = lb_record_open(out, err);
+    if (opened != LB_OK) return opened;
+    verify_name_record(*out, a, n, arith, against ? against : "");
+    (*out)->verdict = died ? LB_FAIL : LB_UNPROVEN;
+    lb_record_text(&(*out)->reason, "%s: %s", why.place, why.message);
+    return LB_OK;
+}
+
 static lb_status to_codes(const double *x, size_t n, void **out, lb_error *err) {
     float *f = *out = malloc(n * sizeof *f + 1);
     if (!f) return lb_fail(err, LB_E_MEMORY, "output", "out of memory");

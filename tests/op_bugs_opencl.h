@@ -7,7 +7,7 @@
 
 #define CAUSAL "m=4 seq=10 causal=1 q_offset=3"
 
-static const planted bugs[] = {
+static const planted bugs_opencl[] = {
     {__LINE__, "mask off by one", "attention", CAUSAL, "f32", "clamp(p + 1, 0, seq)", "clamp(p + 2, 0, seq)"},
     {__LINE__, "missing scale", "attention", CAUSAL, "f16", "float score = dot * a->scale;", "float score = dot;"},
     {__LINE__, "wrong axis", "matmul_tiled", "m=20 k=20 n=20", "bf16", "load(b, (size_t)(l + y) * n + j)",

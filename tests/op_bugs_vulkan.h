@@ -7,7 +7,7 @@
 
 #define CAUSAL "m=4 seq=10 causal=1 q_offset=3"
 
-static const planted bugs[] = {
+static const planted bugs_vulkan[] = {
     {__LINE__, "mask off by one", "attention", CAUSAL, "f32", "min(p.seq, position + 1)", "min(p.seq, position + 2)"},
     {__LINE__, "missing scale", "attention", CAUSAL, "f16", "product / sqrt(float(p.d))", "product"},
     {__LINE__, "wrong axis", "linear", "m=20 k=20 n=20", "bf16", "T_LOAD(w, o * p.k + l)", "T_LOAD(w, l * p.n + o)"},

@@ -98,4 +98,19 @@ static inline lb_record *full_record(void) {
     return r;
 }
 
+static inline char *json_of(const lb_record *r) {
+    char *text;
+    lb_error err = {0};
+    if (lb_record_to_json(r, &text, &err) != LB_OK) fail_msg("%s", err.message);
+    assert_null(strchr(text, '\n'));
+    return text;
+}
+
+static inline lb_record *record_of(const char *text) {
+    lb_record *r;
+    lb_error err = {0};
+    if (lb_record_from_json(&r, text, strlen(text), "text", &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    return r;
+}
+
 #endif

@@ -3,6 +3,7 @@
  * compiled as C++ (tests/msl) and run on the CPU. Each operator is within its limits in each language and element format; bf16 with
  * LB_FULL=1. */
 #include "op_run.h"
+#include "text_files.h"
 
 #include "backends/launch.h"
 #include "base/text.h"
@@ -47,21 +48,6 @@ static void skip_unless(bool there, const char *what) {
     skip();
 }
 
-static char *read_all(const char *path) {
-    FILE *f = fopen(path, "rb");
-    if (!f) fail_msg("%s cannot be read", path);
-    char *text = calloc(1, 1 << 20);
-    assert_non_null(text);
-    assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
-    fclose(f);
-    return text;
-}
-
-static void write_all(const char *path, const char *text) {
-    FILE *f = fopen(path, "wb");
-    if (!f || fputs(text, f) < 0 || fclose(f) != 0) fail_msg("%s cannot be written", path);
-}
-
 static void expect_within(const char *language, const lb_op_case *x, const op_result *r) {
     if (r->wrong || !r->compared || r->unwritten || r->guard_damage || r->inputs_changed)
         fail_msg("%s as %s in %s: wrong %zu of %zu, unwritten %zu, guards %llu, inputs %d; %s", x->op->name, language, x->format->name,
@@ -76,15 +62,15 @@ static void write_hlsl(const char *op, const char *format) {
     char path[300], json[300];
     lb_text out = {0};
     snprintf(path, sizeof path, "%s/hlsl/%s.%s.hlsl", folder, op, format);
-    char *text = read_all(path), *at = strstr(text, buffer), *end = at ? strchr(at, '\n') : NULL;
+    char *text = read_text(path), *at = strstr(text, buffer), *end = at ? strchr(at, '\n') : NULL;
     if (!at || !end) fail_msg("%s: no cbuffer lb_params", path);
     lb_text_add_bytes(&out, text, (size_t)(at - text));
     lb_text_add(&out, "[[vk::push_constant]] cbuffer lb_params%s", end);
     snprintf(path, sizeof path, "%s/k.hlsl", folder);
-    write_all(path, out.s);
+    write_text(path, out.s);
     snprintf(json, sizeof json, "{\"language\": \"hlsl\", \"op\": \"%s\", \"entry\": \"main\", \"source\": \"k.hlsl\"}", op);
     snprintf(path, sizeof path, "%s/k.json", folder);
-    write_all(path, json);
+    write_text(path, json);
     free(text);
     free(out.s);
 }

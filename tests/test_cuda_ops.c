@@ -50,7 +50,7 @@ static lb_nvrtc *compiler(void) {
     lb_error err = {0};
     const lb_status s = lb_nvrtc_open(&c, &err);
     if (s == LB_E_UNAVAILABLE) {
-        print_message("skipped: %s\n", err.message);
+        print_message("SKIP nvrtc: %s\n", err.message);
         skip();
     }
     if (s != LB_OK) fail_msg("%s", err.message);
@@ -140,7 +140,7 @@ static void ptxas_assembles_what_they_compile_to(void **state) {
     lb_nvrtc *c = compiler();
     (void)state;
     if (!ptxas()) {
-        print_message("skipped: no ptxas; the CUDA toolkit's cuda-nvcc has it\n");
+        print_message("SKIP ptxas: not here; the CUDA toolkit's cuda-nvcc has it\n");
         lb_nvrtc_close(c);
         skip();
     }

@@ -49,7 +49,7 @@ static lb_status run(const char *op, const char *sizes, const char *format, op_r
     }
     lb_op_case_close(x);
     if (s != LB_E_UNAVAILABLE) return s;
-    print_message("skipped: %s\n", err->message);
+    print_message("SKIP kernels of users: %s\n", err->message);
     skip();
     return s;
 }

@@ -16,7 +16,7 @@ static lb_device *open_device(void) {
     const lb_status s = lb_device_open(&d, "opencl", &err);
     if (s == LB_OK) return d;
     if (s != LB_E_UNAVAILABLE) fail_msg("%s: %s", err.place, err.message);
-    print_message("skipped: %s\n", err.message);
+    print_message("SKIP OpenCL: %s\n", err.message);
     skip();
     return NULL;
 }

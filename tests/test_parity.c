@@ -128,8 +128,17 @@ static const struct {
      NULL},
     {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add fmt=f32\", \"bound\": 9, \"cause\": \"c\"}]", "op=add n=100", 0, 0, NULL},
     {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add fmt=f32\", \"bound\": 9, \"cause\": \"c\"}]", NULL, 1, 0, "none of"},
-    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add fmt=f32\", \"bound\": 9, \"cause\": \"c\", \"may_pass\": true}]", NULL, 0, 0,
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add fmt=f32\", \"bound\": 9, \"cause\": \"c\", \"pass\": \"fine\"}]", NULL, 0, 0,
      NULL},
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add n>99\", \"bound\": 9, \"cause\": \"c\", \"pass\": \"nothing\"}]", "op=add n=100",
+     3, 0, NULL},
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add n>100\", \"bound\": 9, \"cause\": \"c\", \"pass\": \"nothing\"}]",
+     "op=add n=100", 0, 0, NULL},
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add 2*(n-9)>199\", \"bound\": \"Infinity\", \"cause\": \"c\"}]", "op=add n=109", 0,
+     1, NULL},
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add 2*(n-9)>200\", \"bound\": \"Infinity\", \"cause\": \"c\"}]", "op=add n=109", 1,
+     0, NULL},
+    {__LINE__, "[{\"device\": \"wild\", \"case\": \"op=add k>1\", \"bound\": \"Infinity\", \"cause\": \"c\"}]", "op=add n=109", 1, 0, NULL},
 };
 
 static char file[] = "/tmp/lastbit-known.XXXXXX";
@@ -174,7 +183,10 @@ static const struct {
     {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add\", \"bound\": 1, \"cause\": \"c\"}]", "\"bound\" should be a number above 1"},
     {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add\", \"bound\": 9}]", "\"cause\" should be text"},
     {__LINE__, "[{\"device\": \"w\", \"cases\": \"op=add\", \"bound\": 9, \"cause\": \"c\"}]", "did you mean case"},
-    {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add\", \"bound\": 9, \"cause\": \"c\", \"may_pass\": 1}]", "true or false"},
+    {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add\", \"bound\": 9, \"cause\": \"c\", \"pass\": 1}]",
+     "\"news\", \"fine\" or \"nothing\""},
+    {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add n>m\", \"bound\": 9, \"cause\": \"c\"}]", "behind a > stands a whole number"},
+    {__LINE__, "[{\"device\": \"w\", \"case\": \"op=add n> 5\", \"bound\": 9, \"cause\": \"c\"}]", "behind a > stands a whole number"},
 };
 
 static void a_malformed_known_file_is_refused_with_its_row(void **state) {

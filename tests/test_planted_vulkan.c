@@ -3,87 +3,11 @@
  * without it does not. Beside them, kernels that misbehave: each ends with its own error. */
 #include "op_bugs_vulkan.h"
 
-#include <unistd.h>
-
 static char folder[] = "/tmp/lastbit-planted-vk.XXXXXX";
-
-static void path_of(char out[300], const char *name) {
-    snprintf(out, 300, "%s/%s", folder, name);
-}
-
-static int set_up(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int tear_down(void **state) {
-    static const char *const names[] = {"k.comp", "k.json"};
-    char path[300];
-    (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        path_of(path, names[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
-}
-
-static void write_kernel(const char *op, const char *text) {
-    char path[300], json[500];
-    path_of(path, "k.comp");
-    planted_write(path, text);
-    path_of(path, "k.json");
-    snprintf(json, sizeof json,
-             "{\"language\": \"glsl\", \"op\": \"%s\", \"source\": \"k.comp\", \"options\": \"-I%s/src/backends/vulkan/shaders\"}", op,
-             LB_SOURCE_DIR);
-    planted_write(path, json);
-}
-
-static lb_device *open_kernel(void) {
-    char on[320];
-    lb_device *d;
-    lb_error err = {0};
-    snprintf(on, sizeof on, "kernel:%s/k.json", folder);
-    const lb_status s = lb_device_open(&d, on, &err);
-    if (s == LB_OK) return d;
-    if (s != LB_E_UNAVAILABLE) fail_msg("%s: %s", err.place, err.message);
-    print_message("SKIP vulkan: %s\n", err.message);
-    skip();
-    return NULL;
-}
-
-static op_result run_planted(const planted *p) {
-    char path[600];
-    lb_error err = {0};
-    op_result r = {0};
-    lb_op_case *x = op_open(p->op, p->sizes, p->format);
-    snprintf(path, sizeof path, "%s/src/backends/vulkan/shaders/%s.comp", LB_SOURCE_DIR, p->op);
-    char *own = planted_read(path), *changed = planted_text(p, own);
-    write_kernel(p->op, changed);
-    free(own);
-    free(changed);
-    lb_device *d = open_kernel();
-    const lb_status s = op_run(d, x, LB_FUNCTIONS_VULKAN, &r, &err);
-    lb_op_case_close(x);
-    lb_device_close(d);
-    if (s == LB_OK) return r;
-    if (s != LB_E_UNAVAILABLE) fail_msg("row at %s:%d: %s: %s", __FILE__, p->line, err.place, err.message);
-    print_message("SKIP vulkan: %s\n", err.message);
-    skip();
-    return r;
-}
 
 static void each_bug_leaves_the_limits_and_the_kernel_without_it_does_not(void **state) {
     (void)state;
-    for (size_t i = 0; i < sizeof bugs / sizeof bugs[0]; i++) {
-        planted whole = bugs[i];
-        whole.find = NULL;
-        const op_result right = run_planted(&whole), wrong = run_planted(&bugs[i]);
-        if (right.wrong || !right.compared) fail_msg("row at %s:%d: without the bug: %s", __FILE__, bugs[i].line, right.first);
-        if (!wrong.wrong)
-            fail_msg("row at %s:%d: %s in %s is not caught: worst %g", __FILE__, bugs[i].line, bugs[i].bug, bugs[i].op, wrong.worst);
-        print_message("%-22s %-16s %s: %zu of %zu wrong, %s\n", bugs[i].bug, bugs[i].op, bugs[i].format, wrong.wrong, wrong.compared,
-                      wrong.first);
-    }
+    planted_each(folder, planted_write_glsl, LB_FUNCTIONS_VULKAN, bugs_vulkan, sizeof bugs_vulkan / sizeof bugs_vulkan[0]);
 }
 
 /* ---- kernels that misbehave ---------------------------------------------------------------------------------------------------- */
@@ -123,8 +47,8 @@ static void a_shader_that_does_not_fit_is_refused_before_the_driver_sees_it(void
         lb_op_case *x = op_open("gelu", "n=100", "f32");
         lb_error err = {0};
         op_result r;
-        write_kernel("gelu", refused[i].text);
-        lb_device *d = open_kernel();
+        planted_write_shader(folder, "gelu", refused[i].text);
+        lb_device *d = planted_open(folder);
         const lb_status s = op_run(d, x, LB_FUNCTIONS_VULKAN, &r, &err);
         if (s == LB_E_UNAVAILABLE) skip();
         if (s != refused[i].status || !strstr(err.message, refused[i].says))
@@ -138,8 +62,8 @@ static op_result run_rogue(const char *text, const char *sizes) {
     lb_op_case *x = op_open("gelu", sizes, "f32");
     lb_error err = {0};
     op_result r;
-    write_kernel("gelu", text);
-    lb_device *d = open_kernel();
+    planted_write_shader(folder, "gelu", text);
+    lb_device *d = planted_open(folder);
     const lb_status s = op_run(d, x, LB_FUNCTIONS_VULKAN, &r, &err);
     if (s == LB_E_UNAVAILABLE) skip();
     if (s != LB_OK) fail_msg("%s: %s", err.place, err.message);
@@ -170,8 +94,8 @@ static void a_launch_that_does_not_end_is_a_timeout_and_its_device_is_lost(void 
     lb_op_case *x = op_open("gelu", "n=4000000", "f32");
     lb_error err = {0};
     (void)state;
-    write_kernel("gelu", text);
-    lb_device *d = open_kernel();
+    planted_write_shader(folder, "gelu", text);
+    lb_device *d = planted_open(folder);
     lb_status s = lb_device_run_op(d, x, 0.5, &err);
     if (s == LB_E_UNAVAILABLE) skip();
     if (s != LB_E_TIMEOUT) fail_msg("%s: %s", lb_status_text(s), err.message);
@@ -182,6 +106,7 @@ static void a_launch_that_does_not_end_is_a_timeout_and_its_device_is_lost(void 
 }
 
 int main(void) {
+    if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_bug_leaves_the_limits_and_the_kernel_without_it_does_not),
         cmocka_unit_test(a_shader_that_does_not_fit_is_refused_before_the_driver_sees_it),
@@ -189,7 +114,8 @@ int main(void) {
         cmocka_unit_test(writing_to_an_input_is_seen),
         cmocka_unit_test(a_launch_that_does_not_end_is_a_timeout_and_its_device_is_lost),
     };
-    const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    planted_remove(folder);
     fflush(NULL);
     _exit(failed); /* a driver whose launch never ends would wait for it at the end of the process */
 }

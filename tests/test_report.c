@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The views of a record: text for a person who reads a log, JUnit for CI. */
 #include "record_full.h"
+#include "text_files.h"
 
 #include "lastbit/report.h"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 static char *text_of(const lb_record *r) {
     char *text = NULL;
@@ -346,20 +344,8 @@ static void junit_is_xml_whatever_bytes_the_record_holds(void **state) {
     assert_true(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && close(fd) == 0);
     free(text);
     for (size_t i = 0; i < 64; i++) lb_record_close(r[i]);
-    const pid_t child = fork();
-    if (child == 0) {
-        execlp("python3", "python3", "-c", ask, path, (char *)NULL);
-        _exit(77);
-    }
-    int status = 0;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
+    ask_python("junit_is_xml_whatever_bytes_the_record_holds", ask, path, NULL);
     unlink(path);
-    assert_true(WIFEXITED(status));
-    if (WEXITSTATUS(status) == 77) {
-        puts("SKIP junit_is_xml_whatever_bytes_the_record_holds: python3 is missing");
-        skip();
-    }
-    assert_int_equal(WEXITSTATUS(status), 0);
 }
 
 int main(void) {

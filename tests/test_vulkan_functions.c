@@ -4,36 +4,15 @@
 #include "op_planted.h"
 
 #include <math.h>
-#include <unistd.h>
 
 enum { POINTS = 65536 };
 
 static char folder[] = "/tmp/lastbit-functions.XXXXXX";
 static bool lavapipe_22;
 
-static int set_up(void **state) {
-    (void)state;
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static void path_of(char out[300], const char *name) {
-    snprintf(out, 300, "%s/%s", folder, name);
-}
-
-static int tear_down(void **state) {
-    char path[300];
-    (void)state;
-    path_of(path, "k.comp");
-    unlink(path);
-    path_of(path, "k.json");
-    unlink(path);
-    return rmdir(folder);
-}
-
 /* z[i] = expression of a and b, the i-th of x and y, as the operator add's kernel. */
 static void measure(const char *expression, float *x, float *y, float *z, size_t count) {
-    char text[2000], path[300], on[320];
-    lb_device *d;
+    char text[2000];
     lb_error err = {0};
     lb_op_case *c;
     snprintf(text, sizeof text,
@@ -42,18 +21,15 @@ static void measure(const char *expression, float *x, float *y, float *z, size_t
              "layout(push_constant) uniform P { int n; } p;\nvoid main() {\n    const uint i = gl_GlobalInvocationID.x;\n"
              "    if (i >= uint(p.n)) return;\n    const float a = x[i], b = y[i];\n    z[i] = %s;\n}\n",
              expression);
-    path_of(path, "k.comp");
-    planted_write(path, text);
-    path_of(path, "k.json");
-    planted_write(path, "{\"language\": \"glsl\", \"op\": \"add\", \"source\": \"k.comp\"}");
-    snprintf(on, sizeof on, "kernel:%s", path);
+    planted_write(folder, "k.comp", text);
+    planted_write(folder, "k.json", "{\"language\": \"glsl\", \"op\": \"add\", \"source\": \"k.comp\"}");
     snprintf(text, sizeof text, "op=add n=%zu", count);
     const lb_format *f32 = lb_format_row(LB_F32);
     const lb_array in[2] = {{.format = f32, .rank = 1, .dims = {count, 1, 1, 1}, .codes = x},
                             {.format = f32, .rank = 1, .dims = {count, 1, 1, 1}, .codes = y}};
     if (lb_op_case_of(&c, text, in, 2, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
-    lb_status s = lb_device_open(&d, on, &err);
-    if (s == LB_OK) s = lb_device_run_op(d, c, 60, &err);
+    lb_device *d = planted_open(folder);
+    const lb_status s = lb_device_run_op(d, c, 60, &err);
     if (s == LB_E_UNAVAILABLE) {
         print_message("SKIP vulkan: %s\n", err.message);
         skip();
@@ -181,10 +157,13 @@ static void a_loop_ends_after_65535_rounds_on_lavapipe(void **state) {
 }
 
 int main(void) {
+    if (!mkdtemp(folder)) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(functions_are_off_by_as_much_as_the_documentation_says),
         cmocka_unit_test(division_is_exact_fma_rounds_twice_and_what_is_not_precise_is_reordered),
         cmocka_unit_test(a_loop_ends_after_65535_rounds_on_lavapipe),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    planted_remove(folder);
+    return failed;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A plugin that adds, and misbehaves where n says so: 101 hangs, 102 crashes, 103 writes behind its output, 104 writes nothing, 105 writes
+/* A plugin that adds (and runs linear layers), and misbehaves where n says so: 101 hangs, 102 crashes, 103 writes behind its output, 104 writes nothing, 105 writes
  * to an input, 106 exits, 107 fails, 108 gives other bits each time, 109 is wrong by 2^-20, 110 leaves the last element, 111 cannot.
  * Its matmul adds a row's products forwards where m is 1 and backwards elsewhere; its gelu takes tanh from exp of an unbounded argument. */
 #include "lastbit/plugin.h"
 
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,9 +19,11 @@ static int param(const lb_plugin_call *c, const char *name) {
 
 static int can(void *state, const lb_plugin_call *c, const char **why_not) {
     (void)state;
-    *why_not = "add, matmul and gelu, in f32, and 111 is too many";
-    return (strcmp(c->op, "add") == 0 || strcmp(c->op, "matmul") == 0 || strcmp(c->op, "gelu") == 0) && strcmp(c->format, "f32") == 0 &&
-           param(c, "n") != 111;
+    static const char *const ops[] = {"add", "linear", "matmul", "gelu"};
+    bool known = false;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) known = known || strcmp(c->op, ops[i]) == 0;
+    *why_not = "add, linear, matmul and gelu, in f32, and 111 is too many";
+    return known && strcmp(c->format, "f32") == 0 && param(c, "n") != 111;
 }
 
 static void matmul(const lb_plugin_call *c) {
@@ -46,6 +49,16 @@ static void gelu(const lb_plugin_call *c, int n) {
     }
 }
 
+static void linear(const lb_plugin_call *c) {
+    const int m = param(c, "m"), k = param(c, "k"), n = param(c, "n");
+    const float *x = c->in[0].data, *w = c->in[1].data, *b = c->in[2].data;
+    float *y = c->out[0].data;
+    for (int i = 0; i < m * n; i++) {
+        y[i] = b[i % n];
+        for (int l = 0; l < k; l++) y[i] += x[i / n * k + l] * w[i % n * k + l];
+    }
+}
+
 static void add(const lb_plugin_call *c, int n) {
     static int calls;
     const float *x = c->in[0].data, *y = c->in[1].data;
@@ -56,12 +69,13 @@ static void add(const lb_plugin_call *c, int n) {
 }
 
 static int run(void *state, const lb_plugin_call *c) {
-    const int n = param(c, "n");
+    const int n = param(c, "n"), is_add = strcmp(c->op, "add") == 0, is_linear = strcmp(c->op, "linear") == 0;
+    const int count = is_linear ? param(c, "m") * n : n;
     float *z = c->out[0].data;
     (void)state;
     if (strcmp(c->op, "matmul") == 0) matmul(c);
     if (strcmp(c->op, "gelu") == 0) gelu(c, n);
-    if (strcmp(c->op, "add") != 0) return 0;
+    if (!is_add && !is_linear) return 0;
     while (n == 101) {}
     if (n == 102) raise(SIGSEGV);
     if (n == 106) _Exit(3);
@@ -70,11 +84,14 @@ static int run(void *state, const lb_plugin_call *c) {
         snprintf(c->message, c->message_size, "the tank is empty");
         return 7;
     }
-    const float last = z[n - 1];
-    add(c, n);
-    if (n == 103) memset(z + n, 0, 5 * sizeof *z);
+    const float last = z[count - 1];
+    if (is_linear)
+        linear(c);
+    else
+        add(c, n);
+    if (n == 103) memset(z + count, 0, 5 * sizeof *z);
     if (n == 105) *(float *)c->in[1].data += 1.0F;
-    if (n == 110) z[n - 1] = last;
+    if (n == 110) z[count - 1] = last;
     return 0;
 }
 

@@ -61,6 +61,10 @@ const char *lb_arith_summary(size_t i);
  *  Formats of 8 bits and fewer get a power of two as scale a row of each operand, so that its largest value fits; block-scaled ones their own.
  *  errors LB_E_NAME with the nearest; LB_E_UNAVAILABLE; those of lb_device_open. memory lb_arith_close */
 lb_status lb_arith_open(lb_arith **out, const char *name, lb_error *err);
+/** "on:" and the device's name, of a device that is open already, as lb_device_open_guarded opens it: a device of lb_arith_open runs in the
+ *  caller's process, and a crash of it is the caller's.
+ *  errors LB_E_MEMORY. memory takes d over, also where it fails; lb_arith_close closes it */
+lb_status lb_arith_of_device(lb_arith **out, lb_device *d, lb_error *err);
 void lb_arith_close(lb_arith *a); /* NULL is fine */
 const char *lb_arith_text(const lb_arith *a);
 

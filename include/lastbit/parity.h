@@ -74,7 +74,7 @@ const lb_parity_row *lb_parity_row_at(const lb_parity *p, size_t i); /* NULL pas
 double lb_parity_distance(const lb_parity *p, size_t a, size_t b);
 size_t lb_parity_odd(const lb_parity *p, size_t device, size_t *of);
 
-/** Known rows of the devices that are here, one line each with how many cases met them; NULL past the end. */
+/** Known rows that cases met, one line each with how many of them failed; NULL past the end. */
 const char *lb_parity_known(const lb_parity *p, size_t i);
 
 /** Known rows that should have failed and did not, one line each; NULL past the end. To be asked at the end. */

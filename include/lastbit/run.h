@@ -33,6 +33,13 @@ typedef struct lb_run_report {
 lb_status lb_run_guarded(const char *on, char *const *argv, const lb_case *x, double timeout_seconds, void *y, lb_run_report *report,
                          lb_error *err);
 
+/** A device whose operators run in a process of its own that answers case after case: what lb_device_run_op says of a crash, a hang, a
+ *  write outside the arrays, to an input or to less than the whole output is LB_E_DEVICE or LB_E_TIMEOUT with the reason, and the next case
+ *  gets a new process. It runs no products (lb_run_guarded does). timeout_seconds: of each case, whatever the call says.
+ *  errors those of lb_device_open; LB_E_DEVICE where opening it crashed or took too long; LB_E_MEMORY. memory lb_device_close
+ *  threads as lb_run_guarded */
+lb_status lb_device_open_guarded(lb_device **out, const char *on, double timeout_seconds, lb_error *err);
+
 /** The code that outputs are poisoned with before a run: a NaN where the format has one. threads pure */
 uint64_t lb_poison_code(const lb_format *f);
 

@@ -255,6 +255,7 @@ class lb_k_reduce(IntEnum):
     TREE = 2
     HALVES = 3
     SLOTS = 4
+    ATOMIC = 5
 
 
 class lb_k_type(IntEnum):
@@ -285,9 +286,23 @@ class lb_blend(IntEnum):
     FMA_C = 2
 
 
+class lb_scaling(IntEnum):
+    PRODUCT_FMA = 0
+    PRODUCT = 1
+    A_FIRST = 2
+    A_FIRST_FMA = 3
+    B_FIRST = 4
+    B_FIRST_FMA = 5
+
+
 class lb_activation(IntEnum):
     NONE = 0
     RELU = 1
+    GELU_ERF = 2
+    GELU_TANH = 3
+    GELU_TAYLOR = 4
+    SIGMOID = 5
+    SILU = 6
 
 
 class lb_calibration_tail(IntEnum):
@@ -425,6 +440,16 @@ class lb_emit_language(IntEnum):
     HLSL = 3
     MSL = 4
     CUDA = 5
+
+
+class lb_emit_tier(IntEnum):
+    EXACT = 0
+    FAST = 1
+
+
+class lb_emit_exchange(IntEnum):
+    LOCAL = 0
+    SUBGROUP = 1
 
 
 class lb_explain_what(IntEnum):
@@ -875,8 +900,13 @@ class lb_schedule(Structure):
         ("ragged", c_int),
         ("promote", c_uint),
         ("reduce", c_int),
+        ("arrival", c_uint8 * 16),
+        ("arrival_count", c_uint),
         ("partial", c_int),
         ("sum", c_int),
+        ("scale_m", c_uint),
+        ("scale_n", c_uint),
+        ("scaling", c_int),
         ("c_place", c_int),
         ("scaled", c_bool),
         ("alpha", c_double),
@@ -886,6 +916,8 @@ class lb_schedule(Structure):
         ("out", POINTER(lb_format)),
         ("saturate", c_bool),
         ("bias", POINTER(lb_mat)),
+        ("scale_a", POINTER(lb_mat)),
+        ("scale_b", POINTER(lb_mat)),
         ("batch", c_size_t),
         ("a_step", c_ssize_t),
         ("b_step", c_ssize_t),
@@ -923,6 +955,8 @@ class lb_fit_row(Structure):
         ("schedule", lb_schedule),
         ("same", c_uint64),
         ("compared", c_uint64),
+        ("any_order", c_bool),
+        ("values", c_double),
     ]
 
 
@@ -1272,6 +1306,8 @@ class lb_scalar_op(Structure):
 class lb_emit_options(Structure):
     _fields_ = [
         ("language", c_int),
+        ("tier", c_int),
+        ("exchange", c_int),
         ("fragment", c_bool),
         ("integers", c_bool),
         ("finite", c_bool),
@@ -2215,6 +2251,7 @@ FUNCTIONS = {
     "lb_arith_name": (c_char_p, [c_size_t]),
     "lb_arith_summary": (c_char_p, [c_size_t]),
     "lb_arith_open": (c_int, [POINTER(c_void_p), c_char_p, POINTER(lb_error)]),
+    "lb_arith_of_device": (c_int, [POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_arith_close": (None, [c_void_p]),
     "lb_arith_text": (c_char_p, [c_void_p]),
     "lb_net_run_open": (c_int, [POINTER(c_void_p), c_void_p, c_void_p, POINTER(lb_error)]),
@@ -2235,6 +2272,7 @@ FUNCTIONS = {
     "lb_capture_operations": (c_int, [c_void_p, c_char_p, c_uint64, POINTER(lb_capture_result), c_void_p, POINTER(lb_error)]),
     "lb_operation_ptx": (c_int, [POINTER(lb_scalar_op), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_run_guarded": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_case), c_double, c_void_p, POINTER(lb_run_report), POINTER(lb_error)]),
+    "lb_device_open_guarded": (c_int, [POINTER(c_void_p), c_char_p, c_double, POINTER(lb_error)]),
     "lb_poison_code": (c_uint64, [POINTER(lb_format)]),
     "lb_check": (c_int, [POINTER(lb_check_options), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_contract_explain": (c_int, [POINTER(lb_case), POINTER(lb_contract), c_double, c_size_t, c_size_t, POINTER(lb_limit_input), POINTER(lb_limit), POINTER(lb_error)]),

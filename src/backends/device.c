@@ -21,6 +21,28 @@ const char *lb_backend_summary(size_t i) {
     return i < BACKEND_COUNT ? backends[i]->summary : NULL;
 }
 
+static const struct {
+    const char *begins;
+    lb_function_class functions;
+    bool by_default;
+} promises[] = {
+#define LB_DEVICE_ROW(begins, functions, by_default) {begins, LB_FUNCTIONS_##functions, by_default},
+#include "backends/devices.def"
+#undef LB_DEVICE_ROW
+};
+
+lb_function_class lb_device_functions(const char *on) {
+    size_t i = 0;
+    while (strncmp(on, promises[i].begins, strlen(promises[i].begins)) != 0) i++; /* the last row fits all */
+    return promises[i].functions;
+}
+
+const char *lb_device_by_default(size_t i) {
+    for (size_t row = 0; row < sizeof promises / sizeof promises[0]; row++)
+        if (promises[row].by_default && i-- == 0) return promises[row].begins;
+    return NULL;
+}
+
 lb_status lb_device_open(lb_device **out, const char *on, lb_error *err) {
     const char *colon = strchr(on, ':');
     const size_t length = colon ? (size_t)(colon - on) : strlen(on);

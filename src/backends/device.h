@@ -29,6 +29,12 @@ struct lb_device {
 extern const lb_backend lb_backend_model, lb_backend_cpu, lb_backend_opencl, lb_backend_plugin, lb_backend_kernel, lb_backend_command,
     lb_backend_vulkan, lb_backend_cuda;
 
+/** What a device promises of its functions, by its name (devices.def). threads pure */
+lb_function_class lb_device_functions(const char *on);
+
+/** The beginnings of names that `lastbit parity` takes by itself, in order; NULL past the end. threads pure */
+const char *lb_device_by_default(size_t i);
+
 /** Where the last run of a device left its marks. */
 void lb_device_marks(const lb_device *d, uint64_t *guard_damage, bool *inputs_changed);
 
@@ -37,7 +43,6 @@ lb_status lb_command_open(lb_device **out, char *const *argv, lb_error *err);
 
 /** Run a program of lb_command_open once, its last argument `folder`. errors LB_E_DEVICE, LB_E_TIMEOUT, LB_E_NAME */
 lb_status lb_command_in_folder(lb_device *d, char *folder, double timeout_seconds, lb_error *err);
-void lb_command_remove_folder(const char *folder);
 
 /** A matrix copied row-major without gaps; *bytes of it. free() */
 lb_status lb_pack_mat(const lb_mat *m, void **out, size_t *bytes, lb_error *err);

@@ -21,8 +21,8 @@ static const operation operations[] = {
 };
 
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
-#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, to_float, trunc, as_u,    \
-                      as_i, bits, from_bits, prelude)                                                                                      \
+#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, popc, to_float, trunc,    \
+                      as_u, as_i, bits, from_bits, prelude)                                                                                \
     [LB_EMIT_##id] = {name,                                                                                                                \
                       {u, i, f, b},                                                                                                        \
                       function,                                                                                                            \
@@ -35,6 +35,7 @@ static const operation operations[] = {
                        [IR_MAX] = max,                                                                                                     \
                        [IR_MUL_HI] = mul_hi,                                                                                               \
                        [IR_CLZ] = clz,                                                                                                     \
+                       [IR_POPC] = popc,                                                                                                   \
                        [IR_FLOAT] = to_float,                                                                                              \
                        [IR_TRUNC] = trunc,                                                                                                 \
                        [IR_AS_U] = as_u,                                                                                                   \
@@ -54,6 +55,17 @@ static const ir_language languages[] = {
 
 const ir_language *lb_ir_language_of(lb_emit_language language) {
     return &languages[language];
+}
+
+#define EMIT_LANGUAGE_MORE(id, float_rz, abs, rolled, prelude, shuffle, shuffle_prelude)                                                   \
+    [LB_EMIT_##id] = {{[IR_FLOAT_RZ] = float_rz, [IR_ABS] = abs, [IR_SHUFFLE] = shuffle}, rolled, prelude, shuffle_prelude},
+static const ir_more additions[] = {
+#include "emit/languages_more.def"
+};
+#undef EMIT_LANGUAGE_MORE
+
+const ir_more *lb_ir_more_of(const ir_language *l) {
+    return &additions[l - languages];
 }
 
 /* ---- building ----------------------------------------------------------------------------------------------------------- */
@@ -226,12 +238,22 @@ void lb_ir_return(ir_program *p, ir value) {
     add_plain(p, IR_RETURN, 0, value);
 }
 
+static void add_text(ir_program *p, ir_op op, const char *format, va_list args) {
+    ir_statement *s = add_statement(p, op);
+    if (s) vsnprintf(s->text, sizeof s->text, format, args);
+}
+
 void lb_ir_comment(ir_program *p, const char *format, ...) {
-    ir_statement *s = add_statement(p, IR_COMMENT);
-    if (!s) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(s->text, sizeof s->text, format, args);
+    add_text(p, IR_COMMENT, format, args);
+    va_end(args);
+}
+
+void lb_ir_line(ir_program *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_text(p, IR_LINE, format, args);
     va_end(args);
 }
 
@@ -242,11 +264,17 @@ ir lb_ir_for(ir_program *p, uint32_t times) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
+ir lb_ir_rolled(ir_program *p, uint32_t times) {
+    const ir counter = lb_ir_for(p, times);
+    if (p->count) p->list[p->count - 1].b = 1;
+    return counter;
+}
+
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
     s->a = last;
-    snprintf(s->text, sizeof s->text, "%s(%s", function, arrays);
+    snprintf(s->text, sizeof s->text, "%s(%s\n%s", function, arrays, more);
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
@@ -281,7 +309,8 @@ void lb_ir_print_name(lb_text *t, const ir_program *p, ir v) {
 }
 
 static void print_operation(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    const char *text = operations[s->op].text ? operations[s->op].text : l->op[s->op];
+    const char *own = l->op[s->op] ? l->op[s->op] : lb_ir_more_of(l)->op[s->op];
+    const char *text = operations[s->op].text ? operations[s->op].text : own;
     for (; *text; text++) {
         if (text[0] != '$') {
             lb_text_add_bytes(t, text, 1);
@@ -305,15 +334,16 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
         lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "]");
     } else {
-        if (s->op == IR_CALL) lb_text_add(t, "%s, ", s->text);
+        const size_t before = s->op == IR_CALL ? strcspn(s->text, "\n") : 0;
+        if (s->op == IR_CALL) lb_text_add(t, "%.*s, ", (int)before, s->text);
         lb_ir_print_name(t, p, s->a);
-        if (s->op == IR_CALL) lb_text_add(t, ")");
+        if (s->op == IR_CALL) lb_text_add(t, "%s)", s->text + before + 1);
     }
     lb_text_add(t, ";\n");
 }
 
 static void print_for(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    lb_text_add(t, "for (%s ", l->type[IR_U]);
+    lb_text_add(t, "%sfor (%s ", s->b ? lb_ir_more_of(l)->rolled : "", l->type[IR_U]);
     lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " = 0u; ");
     lb_ir_print_name(t, p, s->dst);

@@ -25,7 +25,7 @@ typedef enum ir_op {
     IR_END,
     IR_COMMENT,
     IR_RETURN,
-    IR_FOR,   /* dst counts 0 … imm - 1 */
+    IR_FOR,   /* dst counts 0 … imm - 1; b says that it is to stay a loop */
     IR_CALL,  /* dst = function(arrays, a) */
     IR_ARRAY, /* a local array of imm words */
     IR_LINE   /* text as it stands */
@@ -48,7 +48,7 @@ typedef struct ir_statement {
     uint32_t imm;
     ir_part part;
     uint64_t times;
-    char text[96]; /* name of an array or function, a comment */
+    char text[256]; /* name of an array or function, a comment; of a call also its arrays, those behind the last register past a newline */
 } ir_statement;
 
 typedef struct ir_program {
@@ -93,7 +93,10 @@ void lb_ir_end(ir_program *p);
 void lb_ir_return(ir_program *p, ir value);
 void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 ir lb_ir_for(ir_program *p, uint32_t count);
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last);
+ir lb_ir_rolled(ir_program *p, uint32_t count); /* a loop that is to stay one */
+/* dst = function(arrays, last more). */
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
+void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 void lb_ir_array(ir_program *p, const char *name, uint32_t size);
 
 /* ---- what need not be said (fold.c) --------------------------------------------------------------------------------------- */
@@ -111,6 +114,13 @@ typedef struct ir_language {
 } ir_language;
 
 const ir_language *lb_ir_language_of(lb_emit_language language);
+
+/* What languages_more.def has of a language. */
+typedef struct ir_more {
+    const char *op[IR_OPERATIONS], *rolled, *prelude, *shuffle_prelude; /* op[IR_SHUFFLE] is NULL where it has no sub-groups */
+} ir_more;
+
+const ir_more *lb_ir_more_of(const ir_language *l);
 
 /* A template with $n and $k replaced. */
 void lb_ir_print_named(lb_text *t, const char *text, const char *name, int size);

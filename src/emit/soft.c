@@ -77,6 +77,7 @@ ir lb_soft_increment(ir_program *p, lb_rounding rounding, ir sign, ir odd, ir re
     case LB_RNA: return lb_ir_bit(p, lb_ir_with(p, IR_GE, rest, half));
     case LB_RU: return lb_ir_bit(p, lb_ir_both(p, inexact, lb_ir_not(p, negative)));
     case LB_RD: return lb_ir_bit(p, lb_ir_both(p, inexact, negative));
+    case LB_ODD: return lb_ir_bit(p, lb_ir_both(p, inexact, lb_ir_with(p, IR_EQ, odd, 0)));
     default: return lb_ir_bit(p, lb_ir_with(p, IR_GE, lb_ir_do(p, IR_ADD, rest, odd, 0), half + 1));
     }
 }
@@ -94,21 +95,32 @@ wide lb_soft_inf(ir_program *p, const soft_rule *s, ir sign) {
     return with_sign(p, s->f, lb_wide_u(p, limit_of(s->f) - s->saturate, words_of(s->f)), sign);
 }
 
+/* A normalised magnitude whose leading one has `steps`, below 0, that man_bits + 1 bits do not round up to the least normal number. */
+static ir stays_tiny(ir_program *p, const lb_format *f, ir steps, wide sig) {
+    const int bits = 32 * sig.count;
+    const wide least = lb_wide_up(p, lb_wide_u(p, (UINT64_C(1) << (f->man_bits + 2)) - 1, sig.count), bits - f->man_bits - 2);
+    const ir below = lb_ir_either(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, -1), 0), lb_wide_less(p, sig, least, false));
+    return lb_ir_both(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, 0), 0), below);
+}
+
 /* Kept bits, what they drop (below one << low) and the steps of the code: from here on no bit moves. */
 typedef struct kept {
     wide sig;
     ir steps;
     int low;
+    ir tiny; /* of an unbounded rule: a result that is to be flushed, a B */
 } kept;
 
-static kept normalised(ir_program *p, const lb_format *f, soft_value v) {
+static kept normalised(ir_program *p, const soft_rule *s, soft_value v) {
+    const lb_format *f = s->f;
     const int words = lb_wide_words(f->man_bits + 3);
     const ir zeros = lb_wide_clz(p, v.sig);
     wide sig = lb_wide_shl(p, v.sig, zeros);
     sig = v.sig.count > words ? lb_wide_top(p, sig, words) : lb_wide_up(p, lb_wide_resized(p, sig, words), 32 * (words - v.sig.count));
     const ir steps = lb_ir_select(p, lb_wide_is_zero(p, sig), lb_ir_i(p, 0), lb_ir_do(p, IR_SUB, v.top, zeros, 0));
+    const ir tiny = s->unbounded ? stays_tiny(p, f, steps, sig) : 0;
     const ir down = lb_wide_clamp(p, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), steps, 0), 32 * words - 1); /* of a subnormal result */
-    return (kept){lb_wide_shr_sticky(p, sig, down), steps, 32 * words - 1 - f->man_bits};
+    return (kept){lb_wide_shr_sticky(p, sig, down), steps, 32 * words - 1 - f->man_bits, tiny};
 }
 
 wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
@@ -120,7 +132,7 @@ wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
     const lb_format *f = s->f;
     const int count = words_of(f);
     lb_ir_comment(p, "rounded once, %s", how[s->rounding]);
-    const kept k = normalised(p, f, v);
+    const kept k = normalised(p, s, v);
     wide code = lb_wide_down(p, k.sig, k.low), exponent = lb_wide_u(p, 0, code.count);
     const ir rest = lb_ir_with(p, IR_AND, k.sig.word[0], (int32_t)((UINT32_C(1) << k.low) - 1));
     const ir up = lb_soft_increment(p, s->rounding, v.sign, lb_ir_with(p, IR_AND, code.word[0], 1), rest, k.low);
@@ -130,6 +142,7 @@ wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
     code = lb_wide_add(p, lb_wide_add(p, code, exponent), lb_wide_resized(p, lb_wide_of(up), code.count));
     code = lb_wide_resized(p, code, count);
     code = lb_wide_select(p, lb_wide_less(p, code, lb_wide_u(p, limit_of(f), count), false), code, overflowed(p, s, v.sign));
+    if (s->unbounded) code = lb_wide_select(p, k.tiny, lb_wide_u(p, 0, count), code);
     if (s->flush) code = lb_wide_select(p, is_subnormal(p, f, code), lb_wide_u(p, 0, count), code);
     return with_sign(p, f, code, v.sign);
 }
@@ -236,6 +249,25 @@ wide lb_soft_fma(ir_program *p, const soft_rule *s, wide x, wide y, wide z) {
     const soft_value v = sum_of(p, s, product, term_of(p, f, &n[2], n[2].sign, count));
     const special of_z = {n[2].is_nan, n[2].is_inf, n[2].sign};
     return settled(p, s, n, 3, special_sum(p, special_product(p, &n[0], &n[1]), of_z), lb_soft_round(p, s, v));
+}
+
+wide lb_soft_dot2(ir_program *p, const soft_rule *s, wide a, wide b, wide x, wide y) {
+    const lb_format *f = s->f;
+    const wide codes[4] = {a, b, x, y};
+    const int count = lb_wide_words(2 * f->man_bits + 5);
+    soft_number n[4], m[4];
+    soft_value product[2];
+    special of[2];
+    for (int i = 0; i < 4; i++) {
+        n[i] = lb_soft_unpack(p, f, codes[i]);
+        m[i] = lb_soft_normalised(p, f, n[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        product[i] = product_of(p, f, &m[2 * i], &m[2 * i + 1], count, 32 * count - 3 - 2 * f->man_bits);
+        product[i].top = lb_ir_select(p, lb_ir_either(p, n[2 * i].is_zero, n[2 * i + 1].is_zero), lb_ir_i(p, NOWHERE), product[i].top);
+        of[i] = special_product(p, &n[2 * i], &n[2 * i + 1]);
+    }
+    return settled(p, s, n, 4, special_sum(p, of[0], of[1]), lb_soft_round(p, s, sum_of(p, s, product[0], product[1])));
 }
 
 /* ---- quotients and roots ---------------------------------------------------------------------------------------------------- */

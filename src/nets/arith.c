@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "nets/arith.h"
+#include "backends/device.h"
 #include "base/try.h"
 
 #include <stdio.h>
@@ -54,6 +55,12 @@ static lb_status take_unit(lb_arith *a, lb_error *err) {
                                               "no block format has its elements, scales and %d of them (lastbit formats)", u->scale_block);
 }
 
+static void take_device(lb_arith *a) {
+    a->how = LB_ARITH_DEVICE;
+    a->format = lb_format_row(LB_F32);
+    a->functions = lb_device_functions(lb_device_name(a->device));
+}
+
 static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
     const char *names[ROW_COUNT];
     for (size_t i = 0; i < ROW_COUNT; i++) {
@@ -65,12 +72,9 @@ static lb_status open_named(lb_arith *a, const char *name, lb_error *err) {
         return LB_OK;
     }
     if (strncmp(name, "on:", 3) == 0) {
-        a->how = LB_ARITH_DEVICE;
-        a->format = lb_format_row(LB_F32);
-        a->functions = strncmp(name + 3, "vulkan", 6) == 0   ? LB_FUNCTIONS_VULKAN
-                       : strncmp(name + 3, "opencl", 6) == 0 ? LB_FUNCTIONS_OPENCL
-                                                             : LB_FUNCTIONS_IEEE;
-        return lb_device_open(&a->device, name + 3, err);
+        LB_TRY(lb_device_open(&a->device, name + 3, err));
+        take_device(a);
+        return LB_OK;
     }
     if (strncmp(name, "trace:", 6) == 0) {
         a->how = LB_ARITH_TRACE;
@@ -101,6 +105,18 @@ lb_status lb_arith_open(lb_arith **out, const char *name, lb_error *err) {
         return s;
     }
     *out = a;
+    return LB_OK;
+}
+
+lb_status lb_arith_of_device(lb_arith **out, lb_device *d, lb_error *err) {
+    lb_arith *a = *out = calloc(1, sizeof *a);
+    if (!a) {
+        lb_device_close(d);
+        return lb_fail(err, LB_E_MEMORY, "arithmetic", "out of memory");
+    }
+    a->device = d;
+    snprintf(a->name, sizeof a->name, "on:%s", lb_device_name(d));
+    take_device(a);
     return LB_OK;
 }
 

@@ -141,6 +141,7 @@ static lb_status by_case(const lb_node_job *job, bool judged, lb_node_result *ou
     for (unsigned i = 0; s == LB_OK && i < op->in_count; i++) s = lb_node_gather(job, i, &in[i], &rows, &cols, err);
     if (s == LB_OK) s = lb_node_case(job->arith, text, (const double *const *)in, judged, out, err);
     for (unsigned i = 0; i < op->in_count; i++) free(in[i]);
+    if (err && (s == LB_E_DEVICE || s == LB_E_TIMEOUT)) snprintf(err->place, sizeof err->place, "%s", job->node->name);
     return s;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/text.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -42,4 +44,16 @@ void lb_describe_grade(lb_record *r, const lb_format *f, const lb_contract *c, s
     lb_record_text(&r->op, "grade");
     lb_record_text(&r->case_string, "op=grade in=%s contract=%s m=%zu n=%zu k=%.17g", f->name, c->name, m, n, k);
     lb_record_text(&r->coverage, "all");
+}
+
+bool lb_describe_misdeed(const lb_run_report *r, char out[LB_MISDEED]) {
+    if (r->end != LB_RUN_DONE)
+        snprintf(out, LB_MISDEED, "%s%s", r->end == LB_RUN_CRASHED ? "the device's process was " : "", r->why);
+    else if (r->guard_damage)
+        snprintf(out, LB_MISDEED, "it wrote %" PRIu64 " bytes outside its arrays", r->guard_damage);
+    else if (r->inputs_changed)
+        snprintf(out, LB_MISDEED, "it wrote to its inputs");
+    else
+        return false;
+    return true;
 }

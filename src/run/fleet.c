@@ -1,29 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "run/fleet.h"
+#include "backends/device.h"
 #include "base/try.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const struct {
-    const char *begins;
-    lb_function_class functions;
-    bool by_default;
-} rows[] = {
-#define LB_DEVICE_ROW(begins, functions, by_default) {begins, LB_FUNCTIONS_##functions, by_default},
-#include "run/devices.def"
-#undef LB_DEVICE_ROW
-};
-
-enum { ROWS = sizeof rows / sizeof rows[0] };
-
-static lb_function_class functions_of(const char *on) {
-    size_t i = 0;
-    while (strncmp(on, rows[i].begins, strlen(rows[i].begins)) != 0) i++; /* the last row fits all */
-    return rows[i].functions;
-}
 
 static lb_status functions_named(const char *name, lb_function_class *out, lb_error *err) {
     const char *names[LB_FUNCTION_CLASS_COUNT];
@@ -57,14 +40,14 @@ static lb_status add_device(lb_fleet *f, lb_device_opener *open, const void *wha
 
 /* Those of the default devices that are here; why the others are not. */
 static lb_status add_default_devices(lb_fleet *f, lb_error *err) {
-    for (size_t i = 0; i < ROWS; i++) {
+    const char *on;
+    for (size_t i = 0; (on = lb_device_by_default(i)); i++) {
         lb_error why = {0};
-        if (!rows[i].by_default) continue;
-        const lb_status s = add_device(f, open_by_name, NULL, rows[i].begins, &why);
+        const lb_status s = add_device(f, open_by_name, NULL, on, &why);
         if (s == LB_OK)
-            f->devices[f->count - 1].functions = rows[i].functions;
+            f->devices[f->count - 1].functions = lb_device_functions(on);
         else
-            snprintf(f->left_out[f->left_out_count++], sizeof f->left_out[0], "%s: %.200s", rows[i].begins, why.message);
+            snprintf(f->left_out[f->left_out_count++], sizeof f->left_out[0], "%s: %.200s", on, why.message);
     }
     if (f->count) return LB_OK;
     return lb_fail(err, LB_E_UNAVAILABLE, "parity",
@@ -75,7 +58,7 @@ static lb_status add_devices(lb_fleet *f, const lb_parity_options *o, lb_error *
     if (!o->on_count) LB_TRY(add_default_devices(f, err));
     for (size_t i = 0; i < o->on_count; i++) {
         LB_TRY(add_device(f, open_by_name, NULL, o->on[i], err));
-        f->devices[f->count - 1].functions = functions_of(o->on[i]);
+        f->devices[f->count - 1].functions = lb_device_functions(o->on[i]);
     }
     for (size_t i = 0; o->functions && i < f->count; i++) LB_TRY(functions_named(o->functions, &f->devices[i].functions, err));
     return LB_OK;

@@ -4,9 +4,9 @@
 #include "base/try.h"
 #include "lastbit/run.h"
 #include "run/describe.h"
-#include "run/lines_op.h"
+#include "run/hex_words.h"
+#include "run/lines_scalar.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,37 +109,16 @@ lb_status lb_judge_open(lb_judge **out, const char *suite, uint64_t seed, uint64
     return LB_OK;
 }
 
-/* The words of a line; more than MAX_WORDS, a word of more than eight digits or another character is malformed. */
-static lb_status parse_line(const char *line, size_t length, const char *place, uint32_t words[MAX_WORDS], size_t *count, lb_error *err) {
-    size_t i = 0;
-    *count = 0;
-    for (;;) {
-        while (i < length && isspace((unsigned char)line[i])) i++;
-        if (i == length) return LB_OK;
-        if (i + 1 < length && line[i] == '0' && (line[i + 1] == 'x' || line[i + 1] == 'X')) i += 2;
-        uint32_t word = 0;
-        size_t digits = 0;
-        for (; i < length && isxdigit((unsigned char)line[i]); i++, digits++) {
-            const int ch = tolower((unsigned char)line[i]);
-            word = word << 4 | (uint32_t)(ch <= '9' ? ch - '0' : ch - 'a' + 10);
-        }
-        if (digits == 0 || digits > 8 || (i < length && !isspace((unsigned char)line[i])))
-            return lb_fail(err, LB_E_FILE, place, "column %zu: not a hexadecimal word of up to eight digits", i + 1);
-        if (*count == MAX_WORDS) return lb_fail(err, LB_E_FILE, place, "more than %d words", MAX_WORDS);
-        words[(*count)++] = word;
-    }
-}
-
 lb_status lb_judge_line(lb_judge *j, const char *line, size_t length, lb_error *err) {
-    uint32_t words[MAX_WORDS], inputs[MAX_WORDS];
-    size_t count, blank = 0;
+    uint64_t words[MAX_WORDS];
+    uint32_t inputs[MAX_WORDS];
+    size_t count;
     if (j->op) return lb_scalar_judge_line(j->op, line, length, err);
     const size_t k = j->unit.k, input_count = 2 * k + 1;
     char place[64];
     snprintf(place, sizeof place, "line %llu", (unsigned long long)++j->line);
-    while (blank < length && isspace((unsigned char)line[blank])) blank++;
-    if (blank == length || line[blank] == '#') return LB_OK;
-    LB_TRY(parse_line(line, length, place, words, &count, err));
+    LB_TRY(lb_hex_words(line, length, place, 8, words, MAX_WORDS, &count, err));
+    if (!count) return LB_OK;
     if (j->read == j->count)
         return lb_fail(err, LB_E_FILE, place, "one answer too many: the suite has %llu lines (--count)", (unsigned long long)j->count);
     if (count != 1 && count != input_count + 1)
@@ -149,8 +128,8 @@ lb_status lb_judge_line(lb_judge *j, const char *line, size_t length, lb_error *
     for (size_t i = 0; count > 1 && i < input_count; i++)
         if (words[i] != inputs[i])
             return lb_fail(err, LB_E_FILE, place, "word %zu is %x; the suite has %x there: same suite, --seed and --count as gen?", i + 1,
-                           words[i], inputs[i]);
-    const uint32_t answer = words[count - 1];
+                           (unsigned)words[i], inputs[i]);
+    const uint32_t answer = (uint32_t)words[count - 1];
     if (j->unit.round == LB_UNIT_RNE_F16 && answer > 0xffff) return lb_fail(err, LB_E_FILE, place, "%x is no 16-bit code", answer);
     uint32_t model;
     LB_TRY(lb_unit_dot(&j->unit, inputs, inputs + k, k, inputs[2 * k], &model, err));
@@ -177,6 +156,7 @@ static lb_status judge(lb_judge *j, lb_record *r, lb_error *err) {
     lb_record_text(&r->coverage, "all");
     if (j->read < j->count) {
         lb_record_text(&r->coverage, "%llu of %llu lines answered", (unsigned long long)j->read, (unsigned long long)j->count);
+        if (!j->read) lb_record_text(&r->reason, "no answer was given");
         if (j->read && r->verdict != LB_FAIL) {
             r->verdict = LB_FAIL;
             lb_record_text(&r->reason, "the program answered %llu of %llu lines", (unsigned long long)j->read,

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Answers to operations against a recording, or against the models. */
 #include "backends/device.h"
+#include "backends/program.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "lastbit/operations.h"
 #include "run/capture_ops.h"
 #include "run/describe.h"
 
-#include <errno.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* What is right, who answers, and what is expected. */
 typedef struct suite {
@@ -173,23 +172,26 @@ static lb_status write_request(const lb_op_set *want, const char *folder, lb_err
     return s;
 }
 
-static lb_status ask_program(suite *s, lb_error *err) {
-    const char *base = getenv("TMPDIR");
-    char folder[512], path[600];
+static lb_status ask_program_in(suite *s, lb_device *d, char *folder, lb_error *err) {
+    char path[600];
     struct stat st;
+    LB_TRY(write_request(&s->want, folder, err));
+    LB_TRY(lb_command_in_folder(d, folder, s->o->timeout_seconds > 0 ? s->o->timeout_seconds : 600, err));
+    snprintf(path, sizeof path, "%s/out.safetensors", folder);
+    if (lstat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return lb_fail(err, LB_E_DEVICE, s->o->command[0], "the program wrote no out.safetensors");
+    return lb_op_set_load(&s->got, path, true, err);
+}
+
+static lb_status ask_program(suite *s, lb_error *err) {
+    lb_scratch at;
     lb_device *d = NULL;
     LB_TRY(lb_device_open_command(&d, s->o->command, err));
-    if (snprintf(folder, sizeof folder, "%s/lastbit.XXXXXX", base && *base ? base : "/tmp") >= (int)sizeof folder || !mkdtemp(folder)) {
-        lb_device_close(d);
-        return lb_fail(err, LB_E_FILE, folder, "no folder for the operations: %s", strerror(errno));
+    lb_status status = lb_scratch_open(&at, s->o->command[0], err);
+    if (status == LB_OK) {
+        status = ask_program_in(s, d, at.folder, err);
+        lb_scratch_close(&at);
     }
-    snprintf(path, sizeof path, "%s/out.safetensors", folder);
-    lb_status status = write_request(&s->want, folder, err);
-    if (status == LB_OK) status = lb_command_in_folder(d, folder, s->o->timeout_seconds > 0 ? s->o->timeout_seconds : 600, err);
-    if (status == LB_OK && (lstat(path, &st) != 0 || !S_ISREG(st.st_mode)))
-        status = lb_fail(err, LB_E_DEVICE, s->o->command[0], "the program wrote no out.safetensors");
-    if (status == LB_OK) status = lb_op_set_load(&s->got, path, true, err);
-    lb_command_remove_folder(folder);
     lb_device_close(d);
     return status;
 }

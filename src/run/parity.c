@@ -127,7 +127,7 @@ size_t lb_parity_odd(const lb_parity *p, size_t device, size_t *of) {
 
 /* A row that was met and never failed, of a plan that nobody narrowed. */
 static bool is_stale(const lb_parity *p, const lb_known_row *r) {
-    return p->whole_plan && p->done == p->plan.count && !r->may_pass && r->matched && !r->failed && r->passed;
+    return p->whole_plan && p->done == p->plan.count && r->pass == LB_KNOWN_PASS_NEWS && r->matched && !r->failed && r->passed;
 }
 
 static bool is_here(const lb_parity *p, const lb_known_row *r) {
@@ -136,13 +136,19 @@ static bool is_here(const lb_parity *p, const lb_known_row *r) {
     return false;
 }
 
+static const char *size_of(const lb_known_row *r, char text[64]) {
+    snprintf(text, 64, isfinite(r->bound) ? "up to %g times the limit" : "of any size", r->bound);
+    return text;
+}
+
 const char *lb_parity_known(const lb_parity *p, size_t i) {
     lb_parity *own = (lb_parity *)(uintptr_t)p; /* its room for the line */
     for (size_t k = 0; k < p->known.count; k++) {
         const lb_known_row *r = &p->known.rows[k];
-        if (!is_here(p, r) || i--) continue;
-        snprintf(own->line, sizeof own->line, "%s %s: \"%s\", up to %g times the limit: %.200s; %zu of %zu such cases failed", r->device,
-                 r->version, r->pattern, r->bound, r->cause, r->failed, r->matched);
+        char size[64];
+        if (!is_here(p, r) || !r->matched || i--) continue;
+        snprintf(own->line, sizeof own->line, "%s %s: \"%s\", %s: %.200s; %zu of %zu such cases failed", r->device, r->version, r->pattern,
+                 size_of(r, size), r->cause, r->failed, r->matched);
         return p->line;
     }
     return NULL;
@@ -246,16 +252,21 @@ static void apply_known(lb_parity *p, size_t d, lb_record *r, double ratio) {
     k->matched++;
     k->passed += r->verdict == LB_PASS;
     k->failed += r->verdict == LB_FAIL;
-    if (r->verdict != LB_FAIL) return;
-    const bool within = ratio <= k->bound && !r->counts.guard_damage && !r->counts.not_written;
-    if (within)
-        lb_record_text(&r->known, "%s; up to %g times the limit%s%s%s", k->cause, k->bound, k->source[0] ? " [" : "", k->source,
-                       k->source[0] ? "]" : "");
-    if (!within) {
-        char *old = strdup(r->reason);
-        lb_record_text(&r->reason, "%s; more than the %g times that are known (%s)", old ? old : "", k->bound, k->cause);
-        free(old);
+    if (r->verdict == LB_PASS && k->pass == LB_KNOWN_PASS_NOTHING) {
+        r->verdict = LB_UNPROVEN;
+        lb_record_text(&r->reason, "it is within its limits, which cannot see what is known of this device: %s%s%s%s", k->cause,
+                       k->source[0] ? " [" : "", k->source, k->source[0] ? "]" : "");
     }
+    if (r->verdict != LB_FAIL) return;
+    char size[64];
+    if (ratio <= k->bound && !r->counts.guard_damage && !r->counts.not_written) {
+        lb_record_text(&r->known, "%s; %s%s%s%s", k->cause, size_of(k, size), k->source[0] ? " [" : "", k->source, k->source[0] ? "]" : "");
+        return;
+    }
+    char *old = strdup(r->reason);
+    lb_record_text(&r->reason, ratio <= k->bound ? "%s; known of this device: %s" : "%s; more than is known of this device: %s, %s",
+                   old ? old : "", k->cause, size_of(k, size));
+    free(old);
 }
 
 static void count(lb_parity *p, lb_parity_row *row, const lb_record *r, double ratio) {

@@ -57,11 +57,18 @@ lb_mat lb_array_mat(const lb_array *a);
 
 /* ---- known defects ------------------------------------------------------------------------------------------------------------ */
 
+/* What it says where a case of a row passes all the same. */
+typedef enum lb_known_pass {
+    LB_KNOWN_PASS_NEWS,   /* the row may be out of date */
+    LB_KNOWN_PASS_FINE,   /* nothing: a kernel need not meet the defect */
+    LB_KNOWN_PASS_NOTHING /* nothing is proven: the case's limit cannot see the defect */
+} lb_known_pass;
+
 typedef struct lb_known_row {
     char device[64], version[64]; /* what the device's description holds; "" any */
-    char pattern[256];            /* "op=gelu fmt=f32 on=kernel:*": pairs that it must have, * and ? as in file names */
+    char pattern[256];            /* "op=gelu fmt=f32 on=kernel:* k>65535": pairs that it must have, * and ? as in file names; sizes */
     double bound;                 /* the largest error / limit that is known */
-    bool may_pass;                /* it is not stale where no case fails */
+    lb_known_pass pass;
     char cause[256], source[128];
     size_t matched, failed, passed;
 } lb_known_row;

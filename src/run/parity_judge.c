@@ -207,18 +207,11 @@ static void conclude(const tally *t, lb_record *r) {
 
 /* What the device did beside computing: each ends the case as FAIL. */
 static void add_misdeeds(const lb_subject *s, lb_record *r) {
-    const lb_run_report *a = &s->answer->report;
-    r->counts.guard_damage = a->guard_damage;
-    if (a->end != LB_RUN_DONE) {
-        r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "%s%s", a->end == LB_RUN_CRASHED ? "the device's process was " : "", a->why);
-    } else if (a->guard_damage) {
-        r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "it wrote %" PRIu64 " bytes outside its arrays", a->guard_damage);
-    } else if (a->inputs_changed) {
-        r->verdict = LB_FAIL;
-        lb_record_text(&r->reason, "it wrote to its inputs");
-    }
+    char why[LB_MISDEED];
+    r->counts.guard_damage = s->answer->report.guard_damage;
+    if (!lb_describe_misdeed(&s->answer->report, why)) return;
+    r->verdict = LB_FAIL;
+    lb_record_text(&r->reason, "%s", why);
 }
 
 static void describe(const lb_subject *s, lb_record *r) {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Defects of devices that are known: shipped rows, and a file of the user's (docs/howto/parity.md). */
+#include "base/expr.h"
 #include "base/try.h"
+#include "io/json_file.h"
 #include "run/parity.h"
 
 #include <fnmatch.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +14,11 @@
 static const struct {
     const char *device, *version, *pattern;
     double bound;
-    bool may_pass;
+    lb_known_pass pass;
     const char *cause, *source;
 } shipped[] = {
-#define LB_KNOWN(device, version, pattern, bound, may_pass, cause, source) {device, version, pattern, bound, may_pass, cause, source},
+#define LB_KNOWN(device, version, pattern, bound, pass, cause, source)                                                                     \
+    {device, version, pattern, bound, LB_KNOWN_PASS_##pass, cause, source},
 #include "run/known.def"
 #undef LB_KNOWN
 };
@@ -47,7 +49,7 @@ static lb_status add_shipped(lb_known *k, lb_error *err) {
         snprintf(r->cause, sizeof r->cause, "%s", shipped[i].cause);
         snprintf(r->source, sizeof r->source, "%s", shipped[i].source);
         r->bound = shipped[i].bound;
-        r->may_pass = shipped[i].may_pass;
+        r->pass = shipped[i].pass;
     }
     return LB_OK;
 }
@@ -62,8 +64,28 @@ static lb_status text_of(const char *file, size_t i, const json_t *row, const ch
     return LB_OK;
 }
 
+static lb_status read_pass(const char *file, size_t i, const json_t *said, lb_known_pass *out, lb_error *err) {
+    static const char *const names[] = {"news", "fine", "nothing"};
+    *out = LB_KNOWN_PASS_NEWS;
+    for (size_t k = 0; said && k < sizeof names / sizeof names[0]; k++) {
+        *out = (lb_known_pass)k;
+        if (json_is_string(said) && strcmp(json_string_value(said), names[k]) == 0) return LB_OK;
+    }
+    return said ? lb_fail(err, LB_E_FILE, file, "row %zu: \"pass\" should be \"news\", \"fine\" or \"nothing\"", i) : LB_OK;
+}
+
+/* What stands behind a > is a number. */
+static lb_status check_pattern(const char *file, size_t i, const char *pattern, lb_error *err) {
+    for (const char *p = pattern + strcspn(pattern, ">"); *p; p += strcspn(p, ">")) {
+        const size_t digits = strspn(++p, "0123456789");
+        if (digits == 0 || digits > 18 || (p[digits] && p[digits] != ' '))
+            return lb_fail(err, LB_E_FILE, file, "row %zu: \"case\": behind a > stands a whole number, as in k>65535", i);
+    }
+    return LB_OK;
+}
+
 static lb_status read_row(const char *file, size_t i, const json_t *row, lb_known_row *r, lb_error *err) {
-    static const char *const keys[] = {"device", "version", "case", "bound", "may_pass", "cause", "source"};
+    static const char *const keys[] = {"device", "version", "case", "bound", "pass", "cause", "source"};
     const char *key;
     json_t *value;
     if (!json_is_object(row)) return lb_fail(err, LB_E_FILE, file, "row %zu is no object", i);
@@ -80,9 +102,8 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
     LB_TRY(text_of(file, i, row, "case", true, r->pattern, sizeof r->pattern, err));
     LB_TRY(text_of(file, i, row, "cause", true, r->cause, sizeof r->cause, err));
     LB_TRY(text_of(file, i, row, "source", false, r->source, sizeof r->source, err));
-    const json_t *may_pass = json_object_get(row, "may_pass");
-    if (may_pass && !json_is_boolean(may_pass)) return lb_fail(err, LB_E_FILE, file, "row %zu: \"may_pass\" should be true or false", i);
-    r->may_pass = json_is_true(may_pass);
+    LB_TRY(read_pass(file, i, json_object_get(row, "pass"), &r->pass, err));
+    LB_TRY(check_pattern(file, i, r->pattern, err));
     const json_t *bound = json_object_get(row, "bound");
     r->bound = json_is_string(bound) && strcmp(json_string_value(bound), "Infinity") == 0 ? INFINITY : json_number_value(bound);
     if (!(r->bound > 1))
@@ -91,10 +112,9 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
 }
 
 static lb_status add_file(lb_known *k, const char *file, lb_error *err) {
-    json_error_t why;
-    json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &why), *row;
+    json_t *root, *row;
     size_t i;
-    if (!root) return lb_fail(err, LB_E_FILE, file, "line %d: %s", why.line, why.text);
+    LB_TRY(lb_json_file(file, &root, err));
     lb_status s = json_is_array(root) ? LB_OK : lb_fail(err, LB_E_FILE, file, "it should be an array of rows");
     json_array_foreach(root, i, row) {
         lb_known_row *r = s == LB_OK ? add(k, err) : NULL;
@@ -136,11 +156,38 @@ static bool has_pair(const char *text, const char *pair, size_t length) {
     return false;
 }
 
+/* The pairs of a case whose values are whole numbers, as variables; cut up in place. */
+static size_t numbers_of(char *text, lb_expr_var *vars, size_t most) {
+    size_t count = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r(text, " ", &rest); word && count < most; word = strtok_r(NULL, " ", &rest)) {
+        char *equal = strchr(word, '='), *end;
+        if (!equal) continue;
+        *equal = 0;
+        vars[count] = (lb_expr_var){word, strtoll(equal + 1, &end, 10)};
+        count += end != equal + 1 && !*end;
+    }
+    return count;
+}
+
+/* EXPRESSION>NUMBER over the sizes of the case; a case that lacks one of them is another's. */
+static bool exceeds(const char *text, const char *pair, size_t length) {
+    char words[LB_OP_TEXT + 512], expression[256];
+    lb_expr_var vars[32];
+    int64_t value;
+    const char *more = memchr(pair, '>', length);
+    if (strlen(text) >= sizeof words || length >= sizeof expression) return false;
+    strcpy(words, text);
+    snprintf(expression, sizeof expression, "%.*s", (int)(more - pair), pair);
+    const size_t count = numbers_of(words, vars, sizeof vars / sizeof vars[0]);
+    return lb_expr_eval(expression, vars, count, "case", &value, NULL) == LB_OK && value > strtoll(more + 1, NULL, 10);
+}
+
 static bool fits(const char *pattern, const char *text) {
     for (const char *p = pattern; *p;) {
         p += strspn(p, " ");
         const size_t n = strcspn(p, " ");
-        if (n && !has_pair(text, p, n)) return false;
+        if (n && !(memchr(p, '>', n) ? exceeds(text, p, n) : has_pair(text, p, n))) return false;
         p += n;
     }
     return true;

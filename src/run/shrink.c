@@ -3,6 +3,7 @@
 #include "run/shrink.h"
 #include "base/try.h"
 #include "run/describe.h"
+#include "run/gather.h"
 #include "run/plain.h"
 
 #include <stdio.h>
@@ -44,18 +45,6 @@ void lb_cut_free(lb_cut *c) {
     *c = (lb_cut){0};
 }
 
-static lb_status pick(const lb_mat *m, const size_t *rows, size_t row_count, const size_t *cols, size_t col_count, lb_mat *out,
-                      void **owned, lb_error *err) {
-    const size_t r_count = rows ? row_count : m->rows, c_count = cols ? col_count : m->cols;
-    *owned = calloc(r_count * c_count + 1, (size_t)m->format->bytes);
-    if (!*owned) return lb_fail(err, LB_E_MEMORY, "shrink", "no memory for %zux%zu elements", r_count, c_count);
-    *out = lb_mat_of(m->format, *owned, r_count, c_count);
-    for (size_t r = 0; r < r_count; r++)
-        for (size_t c = 0; c < c_count; c++)
-            lb_store_code(lb_mat_at(out, r, c), m->format->bytes, lb_mat_code(m, rows ? rows[r] : r, cols ? cols[c] : c));
-    return LB_OK;
-}
-
 static size_t place_of(const size_t *list, size_t count, size_t value) {
     if (!list) return value;
     for (size_t i = 0; i < count; i++)
@@ -67,10 +56,12 @@ lb_status lb_cut_select(const lb_cut *from, const size_t *rows, size_t m, const 
                         lb_cut *out, lb_error *err) {
     const bool tb = from->x.b_transposed;
     *out = (lb_cut){.x = from->x, .row = place_of(rows, m, from->row), .col = place_of(cols, n, from->col)};
-    lb_status s = pick(&from->x.a, rows, m, depth, k, &out->x.a, &out->owned[0], err);
-    if (s == LB_OK) s = pick(&from->x.b, tb ? cols : depth, tb ? n : k, tb ? depth : cols, tb ? k : n, &out->x.b, &out->owned[1], err);
-    if (s == LB_OK && from->x.c.codes) s = pick(&from->x.c, rows, m, cols, n, &out->x.c, &out->owned[2], err);
-    if (s == LB_OK && from->actual.codes) s = pick(&from->actual, rows, m, cols, n, &out->actual, &out->owned[3], err);
+    const lb_mat *b = &from->x.b;
+    lb_status s = lb_gather(&out->x.a, &out->owned[0], &from->x.a, rows, m, depth, k, err);
+    if (s == LB_OK && tb) s = lb_gather(&out->x.b, &out->owned[1], b, cols, n, depth, k, err);
+    if (s == LB_OK && !tb) s = lb_gather(&out->x.b, &out->owned[1], b, depth, k, cols, n, err);
+    if (s == LB_OK && from->x.c.codes) s = lb_gather(&out->x.c, &out->owned[2], &from->x.c, rows, m, cols, n, err);
+    if (s == LB_OK && from->actual.codes) s = lb_gather(&out->actual, &out->owned[3], &from->actual, rows, m, cols, n, err);
     if (s != LB_OK) lb_cut_free(out);
     return s;
 }
@@ -223,7 +214,7 @@ static void shrink_strides(lb_shrinking *s) {
         lb_cut plain = s->now;
         const lb_mat b = lb_case_b(&s->now.x);
         void *owned = NULL;
-        if (pick(&b, NULL, 0, NULL, 0, &plain.x.b, &owned, s->err) != LB_OK) s->status = LB_E_MEMORY;
+        if (lb_gather(&plain.x.b, &owned, &b, NULL, 0, NULL, 0, s->err) != LB_OK) s->status = LB_E_MEMORY;
         plain.x.b_transposed = false;
         if (s->status == LB_OK && lb_shrink_fails(s, &plain)) {
             void *old = plain.owned[1];

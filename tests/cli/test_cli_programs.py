@@ -7,9 +7,11 @@ usage: test_cli_programs.py LASTBIT MY_KERNEL SOURCE_DIR
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree as xml
 from pathlib import Path
@@ -29,14 +31,14 @@ class Programs(unittest.TestCase):
         self.cases.mkdir()
         self.addCleanup(self.work.cleanup)
 
-    def run_it(self, code, *args, stdin="", judged=False):
-        """Standard output, once the exit code is as wanted; an error is one line and nothing else, unless a verdict came before it."""
+    def run_it(self, code, *args, stdin=""):
+        """Standard output, once the exit code is as wanted; an error is one line and nothing else."""
         words = [LASTBIT, *map(str, args)]
         done = subprocess.run(words, input=stdin, capture_output=True, text=True, cwd=self.root, timeout=120,
                               env={**os.environ, "TMPDIR": str(self.cases)})
         self.assertEqual(done.returncode, code, f"{words}\n{done.stdout}{done.stderr}")
         if code == 2:
-            self.assertEqual(done.stdout != "", judged)
+            self.assertEqual(done.stdout, "")
             self.assertRegex(done.stderr, r"^lastbit[^\n]+\n$")
         else:
             self.assertEqual(done.stderr, "")
@@ -113,7 +115,7 @@ class Programs(unittest.TestCase):
             suite = suite if suite.tag == "testsuite" else suite.find("testsuite")
             self.assertEqual((suite.get("tests"), suite.get("failures")), ("1", str(code)))
             self.assertEqual(len(suite.findall("testcase/failure")), code)
-        self.run_it(2, "check", a, b, "--in", "bf16", "--contract", "m16-tc", "--junit", "absent/j.xml", "--", MY_KERNEL, judged=True)
+        self.run_it(2, "check", a, b, "--in", "bf16", "--contract", "m16-tc", "--junit", "absent/j.xml", "--", MY_KERNEL)
 
     def test_the_rerun_line_gives_the_same_verdict_in_a_shell(self):
         a, b = self.product("it's a case")
@@ -177,6 +179,46 @@ class Programs(unittest.TestCase):
         self.assertIn("exact=240", self.run_it(0, "check", a, b, "--on", f"model:{unit}", "--unit", unit))
         self.run_it(0, "gemm", unit + ".satfinite", a, b, "-o", "S.safetensors")
         self.assertEqual((self.root / "S.safetensors").read_bytes(), (self.root / "D.safetensors").read_bytes())  # nothing overflows
+
+    # ---- what ends before its time
+
+    def end_it(self, how, *args):
+        """Start a command, wait until its program hangs in its case folder, end the command; nothing may be left of either."""
+        busy = subprocess.Popen([LASTBIT, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.root,
+                                env={**os.environ, "TMPDIR": str(self.cases)}, start_new_session=True)
+        until = time.monotonic() + 30
+        while not (mine := list(self.cases.glob("*/log"))) and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(len(mine), 1, args)
+        os.killpg(busy.pid, how)
+        self.assertEqual(busy.wait(30), -how)
+        while any(self.cases.iterdir()) and time.monotonic() < until:
+            time.sleep(0.01)
+        self.assertEqual(list(self.cases.iterdir()), [], (how, args))
+
+    def test_a_command_that_is_interrupted_leaves_no_folder_behind(self):
+        a, b = self.product("hangs")
+        hang = (self.root / "hang.sh")
+        hang.write_text("#!/bin/sh\nexec sleep 60\n")
+        hang.chmod(0o755)
+        for how in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            self.end_it(how, "check", a, b, "--contract", "m16-tc", "--", MY_KERNEL, "--hang")
+            self.end_it(how, "replay", "--only", "add_s32", "--", hang)
+
+    # ---- output files
+
+    def test_a_report_that_cannot_be_written_is_said_before_the_work(self):
+        a, b = self.product("reports")
+        (self.root / "folder").mkdir()
+        for option in (("--junit",), ("--junit=",)):
+            for path, why in (("no/x.xml", "the folder no: No such file"), ("folder", "it is a folder"), (a + "/x", "that is a file"), ("folder/", "is a folder")):
+                words = (option[0] + path,) if option[0][-1] == "=" else (*option, path)
+                self.assertIn(why, self.run_it(2, "check", a, b, "--actual", "absent.npy", "--contract", "m16-tc", *words))
+        self.assertIn("its value is missing", self.run_it(2, "check", a, b, "--junit"))
+        self.assertIn("it cannot be written", self.run_it(2, "gemm", UNIT, a, b, "-o", "no/D.npy"))
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([LASTBIT, "formats"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (2, "lastbit: standard output: cannot be written: No space left on device\n"))
 
     # ---- help
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # lastbit verify as a user meets it: a real model where it is there, a demo model always, calls that are wrong.
-#   usage: test_verify.sh LASTBIT SOURCE_DIR
+#   usage: test_verify.sh LASTBIT SOURCE_DIR WILD_PLUGIN
 set -uo pipefail
-lastbit=$1 source=$2
+lastbit=$1 source=$2 wild=plugin:$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -58,6 +58,30 @@ expect $LINENO 2 err 'did you mean "f32"' verify model.safetensors --arith f31
 expect $LINENO 2 err 'it takes one MODEL' verify
 expect $LINENO 2 err 'No such file' verify absent.safetensors
 expect $LINENO 2 err 'of no network that is known' verify good.safetensors
+
+# ---- a device that ends: a verdict with one line, and we live on
+python3 - <<'P'
+import json, struct
+for n in (100, *range(101, 108), 111):
+    tensors = {"layers.0.weight": ([n, 3], [0.5] * 3 * n), "layers.0.bias": ([n], [0.25] * n)}
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        raw = struct.pack("<%df" % len(values), *values)
+        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    open(f"wide{n}.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)
+P
+expect $LINENO 0 out '^PASS .*compared=400 ' verify wide100.safetensors --on "$wild"
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*no answer in 0.5 s' verify wide101.safetensors --on "$wild" --timeout 0.5
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*process was killed by signal 11' verify wide102.safetensors --on "$wild"
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*wrote 20 bytes outside' verify wide103.safetensors --on "$wild"
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*416 elements were not written' verify wide104.safetensors --on "$wild"
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*wrote to its inputs' verify wide105.safetensors --on "$wild"
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*exit code 3' verify wide106.safetensors --on "$wild" --dump out.safetensors
+expect $LINENO 1 out 'reason  *layer.0: op=linear .*the tank is empty' verify wide107.safetensors --on "$wild"
+expect $LINENO 3 out '^UNPROVEN .*compared=0 ' verify wide111.safetensors --on "$wild"
+expect $LINENO 1 out '^PASS ' verify wide102.safetensors --arith f32 --on "$wild"
 
 # ---- a real one
 model=$source/../shared/models/stories260K.bin

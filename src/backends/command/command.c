@@ -2,23 +2,18 @@
 /* -- CMD ARGS: any program. It is called with a folder that holds case.json and in.safetensors, and writes out.safetensors there.
  * docs/howto/judge-your-kernel.md describes the files. */
 #include "backends/device.h"
+#include "backends/program.h"
 #include "base/text.h"
 #include "base/try.h"
 #include "lastbit/io.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <jansson.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 typedef struct command {
     lb_device base;
@@ -60,19 +55,6 @@ static bool command_can(const lb_device *d, const lb_case *x, const char **why_n
 
 static void path_in(char *out, size_t size, const char *folder, const char *file) {
     snprintf(out, size, "%s/%s", folder, file);
-}
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *at) {
-    (void)st;
-    (void)kind;
-    (void)at;
-    remove(path);
-    return 0;
-}
-
-/* With whatever the program left in it; links are removed, not followed. */
-static void remove_folder(const char *folder) {
-    nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static lb_status write_case(const char *folder, const lb_case *x, lb_error *err) {
@@ -141,25 +123,6 @@ static lb_status read_output(const lb_device *d, const char *folder, const lb_ca
 
 /* ---- the program ----------------------------------------------------------------------------------------------------------- */
 
-/* In the child: the program's output goes to a log in the folder. That it could not begin is told through the pipe `tell`, which a
- * program that begins does not inherit. */
-static void become_program(char **argv, const char *folder, int tell) {
-    char path[600];
-    path_in(path, sizeof path, folder, "log");
-    const int log = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setenv("LASTBIT_CASE", folder, 1);
-    if (log >= 0 && null >= 0) {
-        dup2(null, STDIN_FILENO);
-        dup2(log, STDOUT_FILENO);
-        dup2(log, STDERR_FILENO);
-        execvp(argv[0], argv);
-    }
-    const int why = errno;
-    _exit(write(tell, &why, sizeof why) == sizeof why ? 127 : 126);
-}
-
 /* The last line that the program printed, without its end. */
 static void last_line(const char *folder, char *out, size_t size) {
     char path[600], line[400];
@@ -173,72 +136,36 @@ static void last_line(const char *folder, char *out, size_t size) {
     if (f) fclose(f);
 }
 
-static double now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Start it, and wait until it has begun or could not. */
-static lb_status start_program(command *c, const char *folder, pid_t *pid, lb_error *err) {
-    int tell[2], why = 0;
-    if (pipe2(tell, O_CLOEXEC) != 0) return lb_fail(err, LB_E_MEMORY, c->base.name, "cannot start a process: %s", strerror(errno));
-    *pid = fork();
-    if (*pid == 0) become_program(c->argv, folder, tell[1]);
-    if (*pid < 0) why = errno;
-    close(tell[1]);
-    const bool failed = *pid > 0 && read(tell[0], &why, sizeof why) > 0;
-    close(tell[0]);
-    if (failed) waitpid(*pid, NULL, 0);
-    return why ? lb_fail(err, failed ? LB_E_NAME : LB_E_MEMORY, c->base.name, "cannot be run: %s", strerror(why)) : LB_OK;
-}
-
-static lb_status run_program(command *c, const char *folder, double timeout_seconds, lb_error *err) {
+static lb_status run_program(command *c, char *folder, double timeout_seconds, lb_error *err) {
     char said[420];
-    int status = 0;
-    const double end = now() + timeout_seconds;
-    pid_t pid = 0, done;
-    LB_TRY(start_program(c, folder, &pid, err));
-    while ((done = waitpid(pid, &status, WNOHANG)) == 0 && now() < end) nanosleep(&(struct timespec){0, 2000000}, NULL);
-    kill(-pid, SIGKILL); /* the program, or what it left running */
-    if (done == 0) {
-        kill(pid, SIGKILL); /* it may not lead its group yet */
-        waitpid(pid, &status, 0);
-        return lb_fail(err, LB_E_TIMEOUT, c->base.name, "no answer in %g s (--timeout)", timeout_seconds);
-    }
+    lb_program_end end;
+    c->argv[c->argc] = folder;
+    const lb_status s = lb_program_run(c->argv, folder, timeout_seconds, c->base.name, &end, err);
+    c->argv[c->argc] = NULL;
+    if (s != LB_OK) return s;
+    if (end.could_not) return lb_fail(err, LB_E_NAME, c->base.name, "cannot be run: %s", strerror(end.could_not));
+    if (!end.in_time) return lb_fail(err, LB_E_TIMEOUT, c->base.name, "no answer in %g s (--timeout)", timeout_seconds);
     last_line(folder, said, sizeof said);
-    if (WIFSIGNALED(status))
-        return lb_fail(err, LB_E_DEVICE, c->base.name, "killed by signal %d (%s)%s", WTERMSIG(status), strsignal(WTERMSIG(status)), said);
-    if (WEXITSTATUS(status) != 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "exit code %d%s", WEXITSTATUS(status), said);
+    if (WIFSIGNALED(end.status))
+        return lb_fail(err, LB_E_DEVICE, c->base.name, "killed by signal %d (%s)%s", WTERMSIG(end.status), strsignal(WTERMSIG(end.status)),
+                       said);
+    if (WEXITSTATUS(end.status) != 0) return lb_fail(err, LB_E_DEVICE, c->base.name, "exit code %d%s", WEXITSTATUS(end.status), said);
     return LB_OK;
 }
 
 static lb_status command_run(lb_device *d, const lb_case *x, void *y, double timeout_seconds, lb_error *err) {
-    command *c = (command *)d;
-    const char *base = getenv("TMPDIR");
-    char folder[512];
-    if (snprintf(folder, sizeof folder, "%s/lastbit.XXXXXX", base && *base ? base : "/tmp") >= (int)sizeof folder || !mkdtemp(folder))
-        return lb_fail(err, LB_E_FILE, folder, "no folder for the case: %s", strerror(errno));
-    c->argv[c->argc] = folder;
-    lb_status s = write_case(folder, x, err);
-    if (s == LB_OK) s = write_inputs(folder, x, err);
-    if (s == LB_OK) s = run_program(c, folder, timeout_seconds, err);
-    if (s == LB_OK) s = read_output(d, folder, x, y, err);
-    c->argv[c->argc] = NULL;
-    remove_folder(folder);
+    lb_scratch at;
+    LB_TRY(lb_scratch_open(&at, d->name, err));
+    lb_status s = write_case(at.folder, x, err);
+    if (s == LB_OK) s = write_inputs(at.folder, x, err);
+    if (s == LB_OK) s = run_program((command *)d, at.folder, timeout_seconds, err);
+    if (s == LB_OK) s = read_output(d, at.folder, x, y, err);
+    lb_scratch_close(&at);
     return s;
 }
 
 lb_status lb_command_in_folder(lb_device *d, char *folder, double timeout_seconds, lb_error *err) {
-    command *c = (command *)d;
-    c->argv[c->argc] = folder;
-    const lb_status s = run_program(c, folder, timeout_seconds, err);
-    c->argv[c->argc] = NULL;
-    return s;
-}
-
-void lb_command_remove_folder(const char *folder) {
-    remove_folder(folder);
+    return run_program((command *)d, folder, timeout_seconds, err);
 }
 
 const lb_backend lb_backend_command = {

@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* GLSL and HLSL as languages of kernel:FILE.json: compiled by glslangValidator, run on a Vulkan device. What compiled is
  * kept with the session. */
+#include "backends/program.h"
 #include "backends/vulkan/vulkan_session.h"
 #include "base/try.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { MOST_OPTIONS = 64, COMPILE_SECONDS = 60 };
 
 /* A folder of its own: in.comp, out.spv, log. */
 typedef struct workshop {
-    char folder[400], in[420], out[420], log[420];
+    lb_scratch at;
+    char in[600], out[600], log[600];
 } workshop;
 
 static lb_status workshop_open(workshop *w, const char *path, lb_error *err) {
-    const char *base = getenv("TMPDIR");
-    if (snprintf(w->folder, sizeof w->folder, "%s/lastbit.XXXXXX", base && *base ? base : "/tmp") >= (int)sizeof w->folder ||
-        !mkdtemp(w->folder))
-        return lb_fail(err, LB_E_FILE, path, "no folder to compile in: %s", strerror(errno));
-    snprintf(w->in, sizeof w->in, "%s/in.comp", w->folder);
-    snprintf(w->out, sizeof w->out, "%s/out.spv", w->folder);
-    snprintf(w->log, sizeof w->log, "%s/log", w->folder);
+    LB_TRY(lb_scratch_open(&w->at, path, err));
+    snprintf(w->in, sizeof w->in, "%s/in.comp", w->at.folder);
+    snprintf(w->out, sizeof w->out, "%s/out.spv", w->at.folder);
+    snprintf(w->log, sizeof w->log, "%s/log", w->at.folder);
     return LB_OK;
-}
-
-static void workshop_close(const workshop *w) {
-    remove(w->in);
-    remove(w->out);
-    remove(w->log);
-    rmdir(w->folder);
 }
 
 static lb_status write_source(const workshop *w, const char *path, const char *source, lb_error *err) {
@@ -46,40 +33,14 @@ static lb_status write_source(const workshop *w, const char *path, const char *s
     return f && fclose(f) == 0 && wrote ? LB_OK : lb_fail(err, LB_E_FILE, path, "%s cannot be written", w->in);
 }
 
-/* In the child. That the compiler could not begin is told through the pipe, which a program that begins does not inherit. */
-static void become_compiler(char **argv, const char *log_path, int tell) {
-    const int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600), null = open("/dev/null", O_RDONLY);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (log >= 0 && null >= 0) {
-        dup2(null, STDIN_FILENO);
-        dup2(log, STDOUT_FILENO);
-        dup2(log, STDERR_FILENO);
-        execvp(argv[0], argv);
-    }
-    const int why = errno;
-    _exit(write(tell, &why, sizeof why) == sizeof why ? 127 : 126);
-}
-
-/* Its exit status, -1 if it had to be ended. */
 static lb_status run_compiler(char **argv, const workshop *w, const char *path, int *status, lb_error *err) {
-    int tell[2], why = 0, waited = 0;
-    if (pipe2(tell, O_CLOEXEC) != 0) return lb_fail(err, LB_E_MEMORY, path, "cannot start a process: %s", strerror(errno));
-    const pid_t pid = fork();
-    if (pid == 0) become_compiler(argv, w->log, tell[1]);
-    if (pid < 0) why = errno;
-    close(tell[1]);
-    const bool failed = pid > 0 && read(tell[0], &why, sizeof why) > 0;
-    close(tell[0]);
-    if (failed) waitpid(pid, NULL, 0);
-    if (why == ENOENT && failed)
+    lb_program_end end;
+    LB_TRY(lb_program_run(argv, w->at.folder, COMPILE_SECONDS, path, &end, err));
+    *status = end.status;
+    if (end.could_not == ENOENT)
         return lb_fail(err, LB_E_UNAVAILABLE, path, "GLSL is compiled by glslangValidator: apt-get install glslang-tools");
-    if (why) return lb_fail(err, LB_E_MEMORY, path, "glslangValidator cannot be run: %s", strerror(why));
-    pid_t done;
-    while ((done = waitpid(pid, status, WNOHANG)) == 0 && waited++ < COMPILE_SECONDS * 500) nanosleep(&(struct timespec){0, 2000000}, NULL);
-    if (done != 0) return LB_OK;
-    kill(pid, SIGKILL);
-    waitpid(pid, status, 0);
-    return lb_fail(err, LB_E_TIMEOUT, path, "glslangValidator did not end in %d s", COMPILE_SECONDS);
+    if (end.could_not) return lb_fail(err, LB_E_MEMORY, path, "glslangValidator cannot be run: %s", strerror(end.could_not));
+    return end.in_time ? LB_OK : lb_fail(err, LB_E_TIMEOUT, path, "glslangValidator did not end in %d s", COMPILE_SECONDS);
 }
 
 /* "ERROR: …/in.comp:12: what" as "line 12: what". */
@@ -136,7 +97,7 @@ lb_status lb_glsl_compile(const lb_source_job *job, const char *hlsl, uint32_t *
         if (s == LB_OK) s = run_compiler(argv, &w, path, &status, err);
         if (s == LB_OK && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) s = compile_failed(&w, path, err);
         if (s == LB_OK) s = read_words(&w, path, words, count, err);
-        workshop_close(&w);
+        lb_scratch_close(&w.at);
     }
     free(text);
     return s;

@@ -259,7 +259,8 @@ pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
 pub const LB_REDUCE_TREE: lb_k_reduce = 2;
 pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
 pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
-pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+pub const LB_REDUCE_ATOMIC: lb_k_reduce = 5;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 6;
 
 pub type lb_k_type = c_uint;
 pub const LB_TYPE_F32: lb_k_type = 0;
@@ -289,10 +290,26 @@ pub const LB_BLEND_FMA_X: lb_blend = 1;
 pub const LB_BLEND_FMA_C: lb_blend = 2;
 pub const LB_BLEND_COUNT: lb_blend = 3;
 
+pub type lb_scaling = c_uint;
+pub const LB_SCALING_PRODUCT_FMA: lb_scaling = 0;
+pub const LB_SCALING_PRODUCT: lb_scaling = 1;
+pub const LB_SCALING_A_FIRST: lb_scaling = 2;
+pub const LB_SCALING_A_FIRST_FMA: lb_scaling = 3;
+pub const LB_SCALING_B_FIRST: lb_scaling = 4;
+pub const LB_SCALING_B_FIRST_FMA: lb_scaling = 5;
+pub const LB_SCALING_COUNT: lb_scaling = 6;
+
 pub type lb_activation = c_uint;
 pub const LB_ACTIVATION_NONE: lb_activation = 0;
 pub const LB_ACTIVATION_RELU: lb_activation = 1;
-pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_ERF: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_TANH: lb_activation = 3;
+pub const LB_ACTIVATION_GELU_TAYLOR: lb_activation = 4;
+pub const LB_ACTIVATION_SIGMOID: lb_activation = 5;
+pub const LB_ACTIVATION_SILU: lb_activation = 6;
+pub const LB_ACTIVATION_COUNT: lb_activation = 7;
+pub const LB_MAX_ARRIVAL: c_uint = 16;
+pub const LB_MAX_ORDERED: c_uint = 7;
 pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
 pub const LB_CALIBRATION_FAULTS_MAX: c_uint = 16;
 
@@ -441,6 +458,16 @@ pub const LB_EMIT_HLSL: lb_emit_language = 3;
 pub const LB_EMIT_MSL: lb_emit_language = 4;
 pub const LB_EMIT_CUDA: lb_emit_language = 5;
 pub const LB_EMIT_LANGUAGE_COUNT: lb_emit_language = 6;
+
+pub type lb_emit_tier = c_uint;
+pub const LB_EMIT_EXACT: lb_emit_tier = 0;
+pub const LB_EMIT_FAST: lb_emit_tier = 1;
+pub const LB_EMIT_TIER_COUNT: lb_emit_tier = 2;
+
+pub type lb_emit_exchange = c_uint;
+pub const LB_EMIT_LOCAL: lb_emit_exchange = 0;
+pub const LB_EMIT_SUBGROUP: lb_emit_exchange = 1;
+pub const LB_EMIT_EXCHANGE_COUNT: lb_emit_exchange = 2;
 
 pub type lb_explain_what = c_uint;
 pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
@@ -1007,8 +1034,13 @@ pub struct lb_schedule {
     pub ragged: lb_k_ragged,
     pub promote: c_uint,
     pub reduce: lb_k_reduce,
+    pub arrival: [u8; LB_MAX_ARRIVAL as usize],
+    pub arrival_count: c_uint,
     pub partial: lb_k_type,
     pub sum: lb_k_type,
+    pub scale_m: c_uint,
+    pub scale_n: c_uint,
+    pub scaling: lb_scaling,
     pub c_place: lb_c_place,
     pub scaled: bool,
     pub alpha: f64,
@@ -1018,6 +1050,8 @@ pub struct lb_schedule {
     pub out: *const lb_format,
     pub saturate: bool,
     pub bias: *const lb_mat,
+    pub scale_a: *const lb_mat,
+    pub scale_b: *const lb_mat,
     pub batch: usize,
     pub a_step: isize,
     pub b_step: isize,
@@ -1055,6 +1089,8 @@ pub struct lb_fit_row {
     pub schedule: lb_schedule,
     pub same: u64,
     pub compared: u64,
+    pub any_order: bool,
+    pub values: f64,
 }
 
 #[repr(C)]
@@ -1404,6 +1440,8 @@ pub struct lb_scalar_op {
 #[derive(Clone, Copy)]
 pub struct lb_emit_options {
     pub language: lb_emit_language,
+    pub tier: lb_emit_tier,
+    pub exchange: lb_emit_exchange,
     pub fragment: bool,
     pub integers: bool,
     pub finite: bool,
@@ -2673,6 +2711,7 @@ extern "C" {
     pub fn lb_arith_name(i: usize) -> *const c_char;
     pub fn lb_arith_summary(i: usize) -> *const c_char;
     pub fn lb_arith_open(out: *mut *mut lb_arith, name: *const c_char, err: *mut lb_error) -> lb_status;
+    pub fn lb_arith_of_device(out: *mut *mut lb_arith, d: *mut lb_device, err: *mut lb_error) -> lb_status;
     pub fn lb_arith_close(a: *mut lb_arith);
     pub fn lb_arith_text(a: *const lb_arith) -> *const c_char;
     pub fn lb_net_run_open(out: *mut *mut lb_net_run, n: *const lb_net, a: *const lb_arith, err: *mut lb_error) -> lb_status;
@@ -2759,6 +2798,12 @@ extern "C" {
         timeout_seconds: f64,
         y: *mut c_void,
         report: *mut lb_run_report,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_device_open_guarded(
+        out: *mut *mut lb_device,
+        on: *const c_char,
+        timeout_seconds: f64,
         err: *mut lb_error,
     ) -> lb_status;
     pub fn lb_poison_code(f: *const lb_format) -> u64;

@@ -230,6 +230,37 @@ static lb_status read_numbers(const node *root, lb_record *r) {
     return r->has_seed ? count_of(&at, &r->seed) : LB_OK;
 }
 
+/* Counts that contradict each other, or the verdict, were not written by us; a report of them would claim what nothing shows. */
+static lb_status check_counts(const node *root, const lb_record *r) {
+    const lb_counts *c = &r->counts;
+    const bool sums = c->exact <= c->compared && c->legal <= c->compared - c->exact && c->wrong == c->compared - c->exact - c->legal;
+    const struct {
+        bool wrong;
+        const char *key, *what;
+    } rules[] = {
+        {c->compared > c->total, "compared", "is more than the total"},
+        {!sums, "compared", "is not the sum of exact, legal and wrong"},
+        {c->nan_actual > c->total, "nan_actual", "is more than the total"},
+        {c->nan_reference > c->total, "nan_reference", "is more than the total"},
+        {c->inf_actual > c->total, "inf_actual", "is more than the total"},
+        {c->inf_reference > c->total, "inf_reference", "is more than the total"},
+        {c->class_mismatch > c->total, "class_mismatch", "is more than the total"},
+        {c->sign_flips > c->total, "sign_flips", "is more than the total"},
+        {c->over_ulp > c->total, "over_ulp", "is more than the total"},
+        {c->not_written > c->total, "not_written", "is more than the total"},
+        {r->verdict == LB_PASS && c->wrong, "wrong", "is not 0, and the verdict is PASS"},
+        {r->verdict == LB_PASS && !c->compared, "compared", "is 0, and the verdict is PASS"},
+    };
+    node counts, at;
+    LB_TRY(child(root, "counts", &counts));
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        if (!rules[i].wrong) continue;
+        LB_TRY(child(&counts, rules[i].key, &at));
+        return refuse(&at, rules[i].what);
+    }
+    return LB_OK;
+}
+
 static lb_status read_format(const node *root, const lb_format **out) {
     node at;
     LB_TRY(child(root, "out", &at));
@@ -295,6 +326,7 @@ static lb_status read_power(const node *root, lb_record *r) {
     LB_TRY(read_number(&at, "score", NULL_IS_NAN, &r->power.score));
     LB_TRY(read_count(&at, "caught", &caught));
     LB_TRY(read_count(&at, "due", &due));
+    if (caught > due) return refuse(&at, "says that more is caught than due");
     r->power.caught = (size_t)caught;
     r->power.due = (size_t)due;
     LB_TRY(child(&at, "faults", &faults));
@@ -328,6 +360,7 @@ static lb_status read_record(const node *root, lb_record *r) {
     LB_TRY(read_unit(root, r));
     LB_TRY(read_contract(root, r));
     LB_TRY(read_numbers(root, r));
+    LB_TRY(check_counts(root, r));
     LB_TRY(read_format(root, &r->out_format));
     LB_TRY(read_element_or_null(root, "first", r->out_format, &r->first));
     LB_TRY(read_element_or_null(root, "worst", r->out_format, &r->worst));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Internal: the suites op:NAME of gen and judge. */
-#ifndef LB_RUN_LINES_OP_H
-#define LB_RUN_LINES_OP_H
+#ifndef LB_RUN_LINES_SCALAR_H
+#define LB_RUN_LINES_SCALAR_H
 
 #include "lastbit/run.h"
 #include "lastbit/scalar.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Lines of hex for a scalar operation: its input words out, its output words back. Line i is row i of the standard rows; an operation of a
  * warp takes 32 lines at a time, a lane each. */
-#include "run/lines_op.h"
+#include "run/lines_scalar.h"
 
 #include "base/try.h"
 #include "run/describe.h"
+#include "run/hex_words.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,52 +67,30 @@ lb_status lb_scalar_judge_open(lb_scalar_judge **out, const char *suite, uint64_
     return LB_OK;
 }
 
-/* Words of up to 16 digits, with or without 0x. */
-static lb_status parse(const char *line, size_t length, const char *place, uint64_t words[MOST_WORDS], int *count, lb_error *err) {
-    size_t i = 0;
-    for (*count = 0;;) {
-        while (i < length && isspace((unsigned char)line[i])) i++;
-        if (i == length) return LB_OK;
-        if (i + 1 < length && line[i] == '0' && (line[i + 1] == 'x' || line[i + 1] == 'X')) i += 2;
-        uint64_t word = 0;
-        size_t digits = 0;
-        for (; i < length && isxdigit((unsigned char)line[i]); i++, digits++) {
-            const int ch = tolower((unsigned char)line[i]);
-            word = word << 4 | (uint64_t)(ch <= '9' ? ch - '0' : ch - 'a' + 10);
-        }
-        if (digits == 0 || digits > 16 || (i < length && !isspace((unsigned char)line[i])))
-            return lb_fail(err, LB_E_FILE, place, "column %zu: not a hexadecimal word of up to 16 digits", i + 1);
-        if (*count == MOST_WORDS) return lb_fail(err, LB_E_FILE, place, "more than %d words", MOST_WORDS);
-        words[(*count)++] = word;
-    }
-}
-
 lb_status lb_scalar_judge_line(lb_scalar_judge *j, const char *line, size_t length, lb_error *err) {
     uint64_t words[MOST_WORDS], in[LB_SCALAR_MAX_IN];
-    const int ins = j->op->ins, outs = j->op->outs;
-    int count;
-    size_t blank = 0;
+    const size_t ins = (size_t)j->op->ins, outs = (size_t)j->op->outs;
+    size_t count;
     char place[64];
     snprintf(place, sizeof place, "line %llu", (unsigned long long)++j->line);
-    while (blank < length && isspace((unsigned char)line[blank])) blank++;
-    if (blank == length || line[blank] == '#') return LB_OK;
-    LB_TRY(parse(line, length, place, words, &count, err));
+    LB_TRY(lb_hex_words(line, length, place, 16, words, MOST_WORDS, &count, err));
+    if (!count) return LB_OK;
     if (j->read == j->count)
         return lb_fail(err, LB_E_FILE, place, "one answer too many: the suite has %llu lines (--count)", (unsigned long long)j->count);
     if (count != outs && count != ins + outs)
-        return lb_fail(err, LB_E_FILE, place, "%d words; an answer is %d output word%s, maybe behind the %d input words", count, outs,
+        return lb_fail(err, LB_E_FILE, place, "%zu words; an answer is %zu output word%s, maybe behind the %zu input words", count, outs,
                        outs > 1 ? "s" : "", ins);
     draw_row(j->op, j->seed, j->read, in);
-    for (int i = 0; count > outs && i < ins; i++)
+    for (size_t i = 0; count > outs && i < ins; i++)
         if (words[i] != in[i])
-            return lb_fail(err, LB_E_FILE, place, "word %d is %llx; the suite has %llx there: same suite, --seed and --count as gen?",
+            return lb_fail(err, LB_E_FILE, place, "word %zu is %llx; the suite has %llx there: same suite, --seed and --count as gen?",
                            i + 1, (unsigned long long)words[i], (unsigned long long)in[i]);
-    for (int o = 0; o < outs; o++) {
+    for (size_t o = 0; o < outs; o++) {
         const int bits = lb_word_bits(j->op->out[o]);
         const uint64_t word = words[count - outs + o];
         if (bits < 64 && word >> bits)
-            return lb_fail(err, LB_E_FILE, place, "%llx does not fit in the %d bits of output %d", (unsigned long long)word, bits, o);
-        j->got[j->read * (size_t)outs + (size_t)o] = word;
+            return lb_fail(err, LB_E_FILE, place, "%llx does not fit in the %d bits of output %zu", (unsigned long long)word, bits, o);
+        j->got[j->read * outs + o] = word;
     }
     j->read++;
     return LB_OK;
