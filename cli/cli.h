@@ -90,7 +90,7 @@ typedef struct cli_power {
 
 #define CLI_POWER_OPTIONS(p)                                                                                                               \
     {"power", 0, CLI_FLAG, &(p).wanted, NULL, "inject faults into a correct output: what would the contract catch?"}, {                    \
-        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (lastbit faults)"                  \
+        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (`lastbit faults`)"                \
     }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
@@ -116,7 +116,7 @@ typedef struct cli_formats {
         {"out", 0, CLI_TEXT, &(f).out, "FORMAT", "format of D; a unit's result is rounded to it once"},                                    \
         {"tb", 0, CLI_FLAG, &(f).tb, NULL, "B is stored [n][k], as weights are"},                                                          \
         {"shape", 0, CLI_TEXT, &(f).shape, "MxNxK", "the files are raw little-endian elements of these shapes"}, {                         \
-        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"              \
+        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default unsigned codes of the format's width)"               \
     }
 
 /* A, B, C of a product, loaded. */
@@ -198,6 +198,7 @@ int cli_contracts(int argc, char **argv);
 int cli_schedules(int argc, char **argv);
 int cli_fit_schedule(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_bench_emit(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
@@ -225,8 +226,13 @@ int cli_check_capsule(const char *path, const lb_check_options *how, const cli_o
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
 
-/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
-uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+/** Machine instructions a thread: all of them, and the loads from local memory among them. */
+typedef struct cli_slots {
+    uint64_t all, loads;
+} cli_slots;
+
+/** Those of an emitted fragment, and for which architecture; none where nvcc is missing or does not take it. */
+cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
 
 /** What `lastbit emit` is asked for: an operation, *op, or the unit *u with --set, *op being NULL. errors LB_E_NAME, naming the nearest */
 lb_status cli_emit_find(const char *name, const cli_texts *set, lb_unit *u, const lb_scalar_op **op, lb_error *err);

@@ -9,7 +9,6 @@
 #include "lastbit/gemm.h"
 #include "lastbit/refs.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +165,16 @@ static inline void emit_draw_edges(const lb_unit *u, int kind, uint64_t seed, em
     }
 }
 
+static inline void emit_size(const lb_unit *u, uint32_t m, uint32_t n, emit_batch *x) {
+    x->m = m;
+    x->n = n;
+    x->k = u->k;
+    x->products = emit_products(u);
+    x->scales = emit_scales(u);
+    x->words = emit_words(u->a);
+    x->words_d = emit_words(u->d);
+}
+
 static inline void emit_draw_of(const lb_unit *u, int kind, uint32_t m, uint32_t n, emit_batch *x) {
     static const struct {
         lb_dist ab, c;
@@ -176,13 +185,7 @@ static inline void emit_draw_of(const lb_unit *u, int kind, uint32_t m, uint32_t
                              {LB_DIST_BITS, LB_DIST_SPECIAL, 0}};
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fc = lb_format_row(u->c);
     const uint64_t seed = 1000 + (uint64_t)kind;
-    x->m = m;
-    x->n = n;
-    x->k = u->k;
-    x->products = emit_products(u);
-    x->scales = emit_scales(u);
-    x->words = emit_words(u->a);
-    x->words_d = emit_words(u->d);
+    emit_size(u, m, n, x);
     for (uint32_t i = 0; i < (m > n ? m : n) * x->k; i++) {
         const uint64_t random = lb_random_u64(seed, 3, i);
         uint64_t a = (int)(random & 7) < kinds[kind].zeros ? 0 : lb_draw(fa, kinds[kind].ab, seed, 1, i);
@@ -289,7 +292,7 @@ static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool 
 static inline void emit_identifier(const lb_unit *u, char *out, size_t size) {
     snprintf(out, size, "%.*s", (int)size - 1, u->name);
     for (char *s = out; *s; s++)
-        if (!isalnum((unsigned char)*s)) *s = '_';
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *s)) *s = '_';
 }
 
 /* Run a command line in the shell; its exit status. */

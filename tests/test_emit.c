@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Emitted C, under the options that break floating point: every word is the model's. */
+#include "emit_cases.h"
 #include "emit_help.h"
 
 #include "lastbit/io.h"
@@ -145,13 +146,13 @@ static void back(void) {
     side = EMIT_SIDE;
 }
 
-/* One unit in three and one of each path, unless all are asked for. */
-static void take_a_third(void) {
+/* One unit in `of` and one of each path, unless all are asked for. */
+static void take_one_in(size_t of) {
     keep();
     if (emit_full()) return;
     unit_count = 0;
     for (size_t i = 0; i < kept_count; i++)
-        if (i % 3 == 0 || emit_is_first(kept, i)) units[unit_count++] = kept[i];
+        if (i % of == 0 || emit_is_first(kept, i)) units[unit_count++] = kept[i];
 }
 
 static bool writes_the_same(const lb_unit *u, lb_emit_options options) {
@@ -192,7 +193,7 @@ static void c_is_exact_under_fast_math(void **state) {
     (void)state;
     const lb_emit_options c = {.language = LB_EMIT_C};
     expect_list(c, false, "gcc", "-std=c11 -O3 -ffast-math", 2);
-    take_a_third();
+    take_one_in(3);
     expect_list(c, false, "clang", "-std=c11 -O3 -ffast-math", 2);
     back();
 }
@@ -203,11 +204,12 @@ enum { FEWER = 32 }; /* of a batch's sides, where the same steps are said in oth
 static void metal_and_cuda_are_exact_as_cpp(void **state) {
     (void)state;
     char options[400];
-    take_a_third();
+    take_one_in(6);
     side = FEWER;
     snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -I%s/tests/emit/shim", LB_SOURCE_DIR);
     expect_list((lb_emit_options){.language = LB_EMIT_MSL}, false, "g++", options, 1);
-    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -include %s/tests/emit/shim/cuda_shim.h", LB_SOURCE_DIR);
+    snprintf(options, sizeof options, "-x c++ -std=c++17 -O1 -ffast-math -Wno-unknown-pragmas -include %s/tests/emit/shim/cuda_shim.h",
+             LB_SOURCE_DIR);
     expect_list((lb_emit_options){.language = LB_EMIT_CUDA}, false, "g++", options, 1);
     back();
 }
@@ -215,7 +217,7 @@ static void metal_and_cuda_are_exact_as_cpp(void **state) {
 /* Nothing that C leaves undefined: shifts, sums, conversions. */
 static void nothing_is_undefined(void **state) {
     (void)state;
-    take_a_third();
+    take_one_in(6);
     side = FEWER;
     expect_list((lb_emit_options){.language = LB_EMIT_C}, false, "gcc",
                 "-std=c11 -O1 -fsanitize=undefined,float-cast-overflow -fno-sanitize-recover=all", 1);
@@ -226,7 +228,7 @@ static void integers_and_finite_sources_are_exact(void **state) {
     (void)state;
     const lb_emit_options ways[] = {{.language = LB_EMIT_C, .integers = true}, {.language = LB_EMIT_C, .finite = true}};
     for (int i = 0; i < 2; i++) {
-        take_a_third();
+        take_one_in(6);
         side = FEWER;
         take_affected(ways[i]);
         expect_list(ways[i], ways[i].finite, "gcc", "-std=c11 -O1 -ffast-math", 1);
@@ -237,33 +239,12 @@ static void integers_and_finite_sources_are_exact(void **state) {
 /* What rows leave open, and other parameters that a caller can set. */
 static void what_is_set_is_exact(void **state) {
     (void)state;
-    static const char *const names[] = {
-        "sm_80/mma.m16n8k16.f16.f16.f16.f16+floor_exp=-14,overflow=max,tiny_sign=plus",
-        "sm_80/mma.m16n8k16.f16.f16.f16.f16+c_subnormal=own,specials=step,nan=7e00",
-        "sm_80/mma.m16n8k16.f16.f16.f16.f16+subnormals=flush_in",
-        "sm_80/mma.m16n8k16.f32.f16.f16.f32+zero_products=count,overflow=max,specials=step",
-        "sm_90/mma.m16n8k16.f32.bf16.bf16.f32+zero_products=count,tiny_sign=plus",
-        "sm_90/mma.m16n8k16.f32.bf16.bf16.f32+c_subnormal=own,subnormals=flush_out",
-        "sm_80/mma.m16n8k8.f32.tf32.tf32.f32+tf32=keep_nan",
-        "sm_80/mma.m16n8k8.f32.tf32.tf32.f32+tf32=round,floor_exp=-126",
-        "sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16+path=truncated,terms=32",
-        "sm_90/mma.m16n8k32.f16.e4m3.e4m3.f16+zero_products=count,specials=step",
-        "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3+zero_group=sum,frac_bits=25",
-        "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3+zero_group=always,floor_exp=-126",
-        "sm_120/mma.m16n8k32.f32.e4m3.e5m2.f32.mxf8f6f4.ue8m0+scale_block=16,overflow=max",
-        "gfx908/mfma.m16n16k16.f32.f16.f16.f32+path=pairwise,subnormals=keep",
-        "gfx90a/mfma.m16n16k8.f32.bf16.bf16.f32+k=4,terms=4",
-        "gfx942/mfma.m16n16k16.f32.bf16.bf16.f32+late_floor=twice",
-        "gfx942/mfma.m16n16k32.f32.e5m2fnuz.e5m2fnuz.f32+late_floor=twice,nan=ffc00000",
-        "gfx942/mfma.m16n16k8.f32.tf32.tf32.f32+tf32=round",
-        "x86/tdpbf16ps+nan=7fc00000",
-    };
     lb_error err = {0};
     keep();
     side = FEWER;
-    for (unit_count = 0; unit_count < sizeof names / sizeof names[0]; unit_count++)
-        if (lb_unit_find(names[unit_count], &units[unit_count], &err) != LB_OK)
-            fail_msg("%s: %s: %s", names[unit_count], err.place, err.message);
+    for (unit_count = 0; unit_count < sizeof emit_set / sizeof emit_set[0]; unit_count++)
+        if (lb_unit_find(emit_set[unit_count], &units[unit_count], &err) != LB_OK)
+            fail_msg("%s: %s: %s", emit_set[unit_count], err.place, err.message);
     expect_list((lb_emit_options){.language = LB_EMIT_C}, false, "gcc", "-std=c11 -O1 -ffast-math", 1);
     back();
 }
@@ -388,41 +369,15 @@ static size_t wrong_after(const char *edit) {
 
 static void wrong_sources_are_seen(void **state) {
     (void)state;
-    static const char hmma[] = "sm_80/mma.m16n8k16.f32.f16.f16.f32", mxfp4[] = "sm_120/mma.m16n8k64.f32.e2m1.e2m1.f32.mxf4nvf4.ue4m3";
-    static const struct {
-        const char *unit, *what, *edit;
-    } edits[] = {
-        {hmma, "a subnormal that counts as a normal number", "s/( > 0 \\?) (i[0-9]+) : 0;/\\1 \\2 : (-1);/"},
-        {hmma, "a power of two that the compiler folds to zero", "s/lb_from_bits\\(u[0-9]+\\);/(0x1p-100f * 0x1p-100f);/"},
-        {hmma, "a shift that is not clamped", "s/(i[0-9]+) < 31 \\? i[0-9]+ : 31;/\\1;/"},
-        {hmma, "an exponent that is off by one", "s/ = 151 - /= 150 - /;s/ = 150 - / = 149 - /"},
-        {"sm_80/mma.m16n8k32.i32.u8.i8.i32.satfinite", "a saturation lost", "s/(u[0-9]+) = b[0-9]+ \\? u[0-9]+ : (u[0-9]+);/\\1 = \\2;/"},
-        {"sm_80/mma.m16n8k32.i32.i8.u8.i32", "a sign lost", "0,/= (i[0-9]+) >> 24/s//= \\1 >> 24 \\& 255/"},
-        {"sm_80/mma.m8n8k128.i32.b1.b1.i32.xor", "a bit more", "0,/ \\^ /s// | /"},
-        {"sm_120/mma.m16n8k32.f32.e4m3.e5m2.f32.mxf8f6f4.ue8m0", "a scale off by one", "0,/ - 127;/s// - 126;/"},
-        {"sm_120/mma.m16n8k32.f32.e4m3.e5m2.f32.mxf8f6f4.ue8m0", "a NaN scale that counts as a number",
-         "s/b[0-9]+ \\? 100000 : (i[0-9]+)/\\1/"},
-        {mxfp4, "a group without its first product", "0,/ = a\\[0\\]/s// = 0u * a[0]/"},
-        {mxfp4, "scales of a row's next group", "s/scale_a\\[0\\]/scale_a[1]/"},
-        {"sm_80/mma.m16n8k16.f16.f16.f16.f16.sp", "metadata in the wrong order", "s/meta\\[0\\]/meta[1]/"},
-        {"gfx942/mfma.m16n16k4.f32.f32.f32.f32", "an fma whose product is rounded first",
-         "s/(u[0-9]+ = u[0-9]+ \\* u[0-9]+);/\\1 \\& 0xff000000u;/"},
-        {"sm_80/mma.m8n8k4.f64.f64.f64.f64", "an fma without its lowest word", "s/= (c\\[0\\])/= \\1 \\& 0xfffffffeu/"},
-        {"gfx942/mfma.m16n16k16.f32.f16.f16.f32", "c with a bit less", "s/ = (u[0-9]+) << 1;/ = \\1 << 1 \\& 0xfffffffcu;/"},
-        {"gfx908/mfma.m16n16k16.f32.f16.f16.f32", "limbs below the top three that do not count", "s/= b[0-9]+ \\? 0u : 1u;/= 0u;/"},
-        {"x86/tdpbf16ps", "what is tiny told by IEEE 754", "s/0xffffff80u/0xffffff00u/"},
-        {"arm/bfdot.ebf0", "toward zero instead of to odd", "s/ = b[0-9]+ \\? 1u : 0u;/ = 0u;/"},
-    };
     keep();
-    side = 60;
-    for (size_t i = 0; i < sizeof edits / sizeof edits[0]; i++) {
+    for (size_t i = 0; i < sizeof emit_edits / sizeof emit_edits[0]; i++) {
         lb_error err = {0};
-        if (lb_unit_find(edits[i].unit, &units[0], &err) != LB_OK) fail_msg("%s: %s: %s", edits[i].unit, err.place, err.message);
+        if (lb_unit_find(emit_edits[i].unit, &units[0], &err) != LB_OK) fail_msg("%s: %s: %s", emit_edits[i].unit, err.place, err.message);
         unit_count = 1;
-        if (i == 0 || edits[i].unit != edits[i - 1].unit) write_inputs();
-        const size_t wrong = wrong_after(edits[i].edit);
-        print_message("%s, %s: %zu of %zu words wrong\n", edits[i].unit, edits[i].what, wrong, words_wanted);
-        if (wrong == 0) fail_msg("%s is not seen", edits[i].what);
+        if (i == 0 || emit_edits[i].unit != emit_edits[i - 1].unit) write_inputs();
+        const size_t wrong = wrong_after(emit_edits[i].edit);
+        print_message("%s, %s: %zu of %zu words wrong\n", emit_edits[i].unit, emit_edits[i].what, wrong, words_wanted);
+        if (wrong == 0) fail_msg("%s is not seen", emit_edits[i].what);
     }
     assert_int_equal(wrong_after("1s/$/ /"), 0); /* what no compiler sees */
     back();

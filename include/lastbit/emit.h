@@ -26,11 +26,20 @@ const char *lb_emit_language_name(lb_emit_language language);
 /** The language of a name. errors LB_E_NAME, naming the nearest. threads pure */
 lb_status lb_emit_language_find(const char *name, lb_emit_language *out, lb_error *err);
 
+/** How true: the unit's bits, or a cheap approximation of units of path truncated, whose comment says how often it gives them. */
+typedef enum lb_emit_tier { LB_EMIT_EXACT, LB_EMIT_FAST, LB_EMIT_TIER_COUNT } lb_emit_tier;
+
+/** How lanes of a fragment give each other their operands: local memory and a barrier, or the language's sub-group shuffles, where
+ *  sub-groups have 32 lanes or a multiple of that. */
+typedef enum lb_emit_exchange { LB_EMIT_LOCAL, LB_EMIT_SUBGROUP, LB_EMIT_EXCHANGE_COUNT } lb_emit_exchange;
+
 typedef struct lb_emit_options {
     lb_emit_language language;
-    bool fragment; /* one lane's registers, exchanging through local memory in a group of 32; else one element and a tile of them */
-    bool integers; /* no floating point at all; else f32 steps where each of them is exact */
-    bool finite;   /* the caller knows that A, B and C hold no NaN or Inf and no sum overflows; else anything may come out */
+    lb_emit_tier tier;
+    lb_emit_exchange exchange; /* of a fragment */
+    bool fragment;             /* one lane's registers, in a group of 32; else one element and a tile of them */
+    bool integers;             /* no floating point at all; else f32 steps where each of them is exact */
+    bool finite;               /* the caller knows that A, B and C hold no NaN or Inf and no sum overflows; else anything may come out */
 } lb_emit_options;
 
 /** Three-address operations of one call after full unrolling; loads, stores and changes of type are none. */
@@ -49,10 +58,11 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err);
 /** The source of a unit; the same text each time.
  *  functions `NAME_dot(a, b, c)`: one element of D from K codes of A and of B, `NAME_tile(a, b, c, d)`: the instruction's whole tile, row-major;
  *            with o->fragment `NAME_share(lane, a, b)` and `NAME_lane(lane, c, d)`: a lane's registers, a barrier between the two, and
- *            `NAME(lane, a, b, c, d)`: both, in a language that has barriers
+ *            `NAME(lane, a, b, c, d)`: both, in a language that has barriers; by sub-group shuffles only `NAME(lane, a, b, c, d)`,
+ *            where `lane` is the invocation's number in its sub-group and all of it are there
  *  accuracy  bit-exact: equal to lb_unit_dot, NaN and Inf included, whatever the compiler's fast-math options;
- *            with o->finite only for what it says
- *  errors    LB_E_UNAVAILABLE as lb_emit_can, and for a fragment where no layout of 32 lanes is known
+ *            with o->finite only for what it says; LB_EMIT_FAST is not exact: its first comment has its measured rate
+ *  errors    LB_E_UNAVAILABLE as lb_emit_can, for a fragment where no layout of 32 lanes is known, and for shuffles in a language without
  *  memory    *text is the caller's, free() */
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);
 

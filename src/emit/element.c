@@ -69,10 +69,6 @@ static void load_codes(const rule *r, ir_program *p, operands *x) {
     p->part = IR_MAIN;
 }
 
-static ir from_word(ir_program *p, ir_type type, ir word) {
-    return type == IR_F ? lb_ir_do(p, IR_FROM_BITS, word, 0, 0) : type == IR_I ? to_i(p, word) : word;
-}
-
 static rule_operand load_registers(ir_program *p, const rule_registers *as, const char *array, int i) {
     rule_operand x = {0, 0};
     x.value = from_word(p, as->type[0], lb_ir_load(p, array, lb_ir_i(p, as->count * i)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* A unit as a file of source: its functions, the comment that says what they are, and the counts. */
 #include "emit/group.h"
+#include "emit/shuffle.h"
 #include "emit/source.h"
 
 #include "base/try.h"
@@ -37,12 +38,14 @@ lb_status lb_emit_can(const lb_unit *u, lb_error *err) {
 static void print_head(lb_text *t, const file *f, const lb_emit_options *o) {
     const rule *r = &f->rule;
     const lb_unit *u = r->u;
-    char lanes[32] = "";
-    if (o->fragment) snprintf(lanes, sizeof lanes, ", one lane of %d", f->d.lanes);
+    char lanes[64] = "";
+    if (o->fragment)
+        snprintf(lanes, sizeof lanes, ", one lane of %d%s", f->d.lanes, o->exchange == LB_EMIT_SUBGROUP ? ", by sub-group shuffles" : "");
     lb_text_add(t, "// SPDX-License-Identifier: MIT OR Apache-2.0\n// %s%s, as lastbit %s has it (%s: %s).\n", u->name, lanes, lb_version(),
                 lb_evidence_name(u->evidence), u->source);
     r->path->describe(r, t);
-    lb_text_add(t, "%s", f->l->prelude);
+    lb_text_add(t, "%s%s", f->l->prelude, r->path == &lb_rule_weights ? lb_ir_more_of(f->l)->prelude : "");
+    if (o->exchange == LB_EMIT_SUBGROUP) lb_text_add(t, "%s", lb_ir_more_of(f->l)->shuffle_prelude);
 }
 
 static void print_elements(lb_text *t, const file *f, ir_program *p) {
@@ -63,11 +66,15 @@ static void print_elements(lb_text *t, const file *f, ir_program *p) {
 
 static lb_status open_file(const lb_unit *u, const lb_emit_options *o, file *f, lb_error *err) {
     if ((unsigned)o->language >= LB_EMIT_LANGUAGE_COUNT) return lb_fail(err, LB_E_ARG, "language", "%d is none", (int)o->language);
+    if ((unsigned)o->tier >= LB_EMIT_TIER_COUNT) return lb_fail(err, LB_E_ARG, "tier", "%d is none", (int)o->tier);
+    if ((unsigned)o->exchange >= LB_EMIT_EXCHANGE_COUNT || (o->exchange && !o->fragment))
+        return lb_fail(err, LB_E_ARG, "exchange", "%s", o->fragment ? "it is local or subgroup" : "it is between the lanes of a fragment");
     *f = (file){.l = lb_ir_language_of(o->language)};
     LB_TRY(lb_rule_of(u, o, &f->rule, err));
     lb_source_identifier(u->name, f->name, sizeof f->name);
     if (!o->fragment) return LB_OK;
-    return lb_group_suits(&f->rule) ? lb_group_open(f, err) : lb_lane_open(f, err);
+    LB_TRY(lb_group_suits(&f->rule) ? lb_group_open(f, err) : lb_lane_open(f, err));
+    return o->exchange == LB_EMIT_SUBGROUP ? lb_shuffle_check(f, err) : LB_OK;
 }
 
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err) {
@@ -76,7 +83,9 @@ lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, 
     lb_text body = {0};
     ir_program p = {0};
     print_head(&body, &f, o);
-    if (o->fragment) {
+    if (o->exchange == LB_EMIT_SUBGROUP) {
+        lb_shuffle_print(&body, &f, &p);
+    } else if (o->fragment) {
         (lb_group_suits(&f.rule) ? lb_group_print : lb_lane_print)(&body, &f, &p);
     } else {
         print_elements(&body, &f, &p);

@@ -12,7 +12,7 @@
 enum { MOST_ITEMS = 128, MOST_REGISTERS = 64, MOST_WORDS = 8192 };
 
 bool lb_group_suits(const rule *r) {
-    return r->path != &lb_rule_truncated || r->scales || r->u->sparse_group;
+    return !r->path->lanes || r->scales || r->u->sparse_group;
 }
 
 /* ---- what lanes share ------------------------------------------------------------------------------------------------------- */
@@ -158,10 +158,6 @@ static rule_code item_code(ir_program *p, const lb_fragment *f, const ir *regist
     return (rule_code){low + bits < 32 ? lb_ir_with(p, IR_AND, moved, (int32_t)((UINT32_C(1) << bits) - 1)) : moved, 0};
 }
 
-static ir as_word(ir_program *p, ir_type type, ir x) {
-    return type == IR_F ? lb_ir_do(p, IR_BITS, x, 0, 0) : type == IR_I ? to_u(p, x) : x;
-}
-
 /* The registers of a cell, as they travel. */
 static void cell_of(const rule *r, ir_program *p, const shared *x, const ir *registers, int item, ir *out) {
     if (x->each > 1) {
@@ -176,8 +172,8 @@ static void cell_of(const rule *r, ir_program *p, const shared *x, const ir *reg
     p->part = IR_DECODE;
     const rule_operand decoded = r->path->decode(r, p, x->format, code);
     const rule_registers *as = x->format == r->scale && x->array[0] == 's' ? &r->of_scale : &r->of_ab;
-    out[0] = as_word(p, as->type[0], decoded.value);
-    if (as->count == 2) out[1] = as_word(p, as->type[1], decoded.e);
+    out[0] = to_word(p, as->type[0], decoded.value);
+    if (as->count == 2) out[1] = to_word(p, as->type[1], decoded.e);
     p->part = IR_ADDRESS;
 }
 

@@ -17,6 +17,15 @@ static inline ir to_i(ir_program *p, ir u) {
     return lb_ir_do(p, IR_AS_I, u, 0, 0);
 }
 
+/* A register of a type as the word that memory holds, and back. */
+static inline ir to_word(ir_program *p, ir_type type, ir x) {
+    return type == IR_F ? lb_ir_do(p, IR_BITS, x, 0, 0) : type == IR_I ? to_u(p, x) : x;
+}
+
+static inline ir from_word(ir_program *p, ir_type type, ir word) {
+    return type == IR_F ? lb_ir_do(p, IR_FROM_BITS, word, 0, 0) : type == IR_I ? to_i(p, word) : word;
+}
+
 /* (x ^ s) - s for s of 0 or -1: x, or -x. */
 static inline ir with_sign(ir_program *p, ir x, ir s) {
     return lb_ir_do(p, IR_SUB, lb_ir_do(p, IR_XOR, x, s, 0), s, 0);

@@ -57,6 +57,17 @@ const ir_language *lb_ir_language_of(lb_emit_language language) {
     return &languages[language];
 }
 
+#define EMIT_LANGUAGE_MORE(id, float_rz, abs, rolled, prelude, shuffle, shuffle_prelude)                                                   \
+    [LB_EMIT_##id] = {{[IR_FLOAT_RZ] = float_rz, [IR_ABS] = abs, [IR_SHUFFLE] = shuffle}, rolled, prelude, shuffle_prelude},
+static const ir_more additions[] = {
+#include "emit/languages_more.def"
+};
+#undef EMIT_LANGUAGE_MORE
+
+const ir_more *lb_ir_more_of(const ir_language *l) {
+    return &additions[l - languages];
+}
+
 /* ---- building ----------------------------------------------------------------------------------------------------------- */
 
 void lb_ir_free(ir_program *p) {
@@ -142,6 +153,34 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
 }
 
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no) {
+    return lb_ir_do(p, IR_SEL, condition, yes, no);
+}
+
+ir lb_ir_both(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_BOTH, x, y, 0);
+}
+
+ir lb_ir_either(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_EITHER, x, y, 0);
+}
+
+ir lb_ir_not(ir_program *p, ir condition) {
+    return lb_ir_do(p, IR_NOT, condition, 0, 0);
+}
+
+ir lb_ir_bit(ir_program *p, ir condition) {
+    return lb_ir_select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
+}
+
+ir lb_ir_to_u(ir_program *p, ir i) {
+    return lb_ir_do(p, IR_AS_U, i, 0, 0);
+}
+
+ir lb_ir_to_i(ir_program *p, ir u) {
+    return lb_ir_do(p, IR_AS_I, u, 0, 0);
+}
+
 ir lb_ir_take(ir_program *p, const char *parameter) {
     ir_statement *s = add_statement(p, IR_TAKE);
     if (!s) return 0;
@@ -225,6 +264,12 @@ ir lb_ir_for(ir_program *p, uint32_t times) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
+ir lb_ir_rolled(ir_program *p, uint32_t times) {
+    const ir counter = lb_ir_for(p, times);
+    if (p->count) p->list[p->count - 1].b = 1;
+    return counter;
+}
+
 ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
@@ -264,7 +309,8 @@ void lb_ir_print_name(lb_text *t, const ir_program *p, ir v) {
 }
 
 static void print_operation(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    const char *text = operations[s->op].text ? operations[s->op].text : l->op[s->op];
+    const char *own = l->op[s->op] ? l->op[s->op] : lb_ir_more_of(l)->op[s->op];
+    const char *text = operations[s->op].text ? operations[s->op].text : own;
     for (; *text; text++) {
         if (text[0] != '$') {
             lb_text_add_bytes(t, text, 1);
@@ -297,7 +343,7 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
 }
 
 static void print_for(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    lb_text_add(t, "for (%s ", l->type[IR_U]);
+    lb_text_add(t, "%sfor (%s ", s->b ? lb_ir_more_of(l)->rolled : "", l->type[IR_U]);
     lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " = 0u; ");
     lb_ir_print_name(t, p, s->dst);

@@ -25,7 +25,7 @@ typedef enum ir_op {
     IR_END,
     IR_COMMENT,
     IR_RETURN,
-    IR_FOR,   /* dst counts 0 … imm - 1 */
+    IR_FOR,   /* dst counts 0 … imm - 1; b says that it is to stay a loop */
     IR_CALL,  /* dst = function(arrays, a) */
     IR_ARRAY, /* a local array of imm words */
     IR_LINE   /* text as it stands */
@@ -74,6 +74,14 @@ ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defi
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+/* Of conditions, a choice, and changes of type. lb_ir_bit: U, 1 where the condition holds and 0 where not. */
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no);
+ir lb_ir_both(ir_program *p, ir x, ir y);
+ir lb_ir_either(ir_program *p, ir x, ir y);
+ir lb_ir_not(ir_program *p, ir condition);
+ir lb_ir_bit(ir_program *p, ir condition);
+ir lb_ir_to_u(ir_program *p, ir i);
+ir lb_ir_to_i(ir_program *p, ir u);
 ir lb_ir_take(ir_program *p, const char *parameter);
 ir lb_ir_load(ir_program *p, const char *array, ir index);
 void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
@@ -85,6 +93,7 @@ void lb_ir_end(ir_program *p);
 void lb_ir_return(ir_program *p, ir value);
 void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 ir lb_ir_for(ir_program *p, uint32_t count);
+ir lb_ir_rolled(ir_program *p, uint32_t count); /* a loop that is to stay one */
 /* dst = function(arrays, last more). */
 ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
 void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
@@ -105,6 +114,13 @@ typedef struct ir_language {
 } ir_language;
 
 const ir_language *lb_ir_language_of(lb_emit_language language);
+
+/* What languages_more.def has of a language. */
+typedef struct ir_more {
+    const char *op[IR_OPERATIONS], *rolled, *prelude, *shuffle_prelude; /* op[IR_SHUFFLE] is NULL where it has no sub-groups */
+} ir_more;
+
+const ir_more *lb_ir_more_of(const ir_language *l);
 
 /* A template with $n and $k replaced. */
 void lb_ir_print_named(lb_text *t, const char *text, const char *name, int size);

@@ -42,9 +42,18 @@ void lb_element_print(lb_text *t, const file *f, ir_program *p, const char *suff
 void lb_tile_print(lb_text *t, const file *f, ir_program *p);
 
 /* ---- fragments (lane.c) ------------------------------------------------------------------------------------------------------- */
+enum { LANE_COUNT = 32, LANE_ITEMS = 64 };
 
 /* errors LB_E_UNAVAILABLE where the layouts are not those of a group of 32 */
 lb_status lb_lane_open(file *f, lb_error *err);
+
+/* A lane's registers of an operand; the codes in them; its registers of D from the codes of all its items. */
+void lb_lane_registers(ir_program *p, const lb_fragment *f, const char *array, ir *registers);
+ir lb_lane_code(ir_program *p, const lb_fragment *f, const ir *registers, int item);
+void lb_lane_store(const file *f, ir_program *p, const ir *d);
+
+/* The function's head, from the lane on, with some of a, b, c, d. */
+void lb_lane_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d);
 
 void lb_lane_print(lb_text *t, const file *f, ir_program *p);
 

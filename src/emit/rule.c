@@ -2,6 +2,7 @@
 /* Truncated blocks, with the scales of a block where the unit has some, and over what a compressed A keeps. */
 #include "emit/rule_block.h"
 #include "emit/soft.h"
+#include "emit/weights.h"
 
 #include "base/try.h"
 
@@ -50,6 +51,10 @@ static lb_status open_truncated(rule *r, const lb_emit_options *o, lb_error *err
     r->wide = product * u->terms + 2 > room;
     if (product * ((u->terms + 1) / 2) + 2 > room)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "half a block of %d products does not fit 32 bits", u->terms);
+    if (lb_weights_fit(r)) {
+        r->path = &lb_rule_weights;
+        r->of_ab.type[1] = IR_F;
+    }
     return LB_OK;
 }
 
@@ -415,4 +420,4 @@ static void describe(const rule *r, lb_text *t) {
         lb_text_add(t, "// Exact under any fast-math option: integers only.\n");
 }
 
-const rule_path lb_rule_truncated = {.open = open_truncated, .decode = decode, .step = step, .describe = describe};
+const rule_path lb_rule_truncated = {.open = open_truncated, .decode = decode, .step = step, .describe = describe, .lanes = true};

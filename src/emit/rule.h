@@ -47,6 +47,7 @@ typedef struct rule_path {
     rule_code (*begin)(const rule *r, ir_program *p, rule_code c);
     rule_code (*end)(const rule *r, ir_program *p, rule_code state, rule_code c);
     void (*describe)(const rule *r, lb_text *t); /* lines of comment: what it computes, and why it is exact */
+    bool lanes; /* lane.c and shuffle.c write its fragments, where it takes neither scales nor a compressed A; else group.c */
 } rule_path;
 
 /* A unit made ready, and how its products are formed. */
@@ -96,6 +97,8 @@ ir lb_rule_taken(const rule *r, ir_program *p, const lb_format *f, ir code);
 /* ---- the table's rows ------------------------------------------------------------------------------------------------------ */
 
 extern const rule_path lb_rule_truncated;                                                                        /* rule.c */
+extern const rule_path lb_rule_weights;                                                                          /* weights.c */
+extern const rule_path lb_rule_fast;                                                                             /* tier_fast.c */
 extern const rule_path lb_rule_integer;                                                                          /* rule_integer.c */
 extern const rule_path lb_rule_scaled;                                                                           /* rule_scaled.c */
 extern const rule_path lb_rule_fma_chain, lb_rule_pairwise, lb_rule_pair, lb_rule_odd_first, lb_rule_two_chains; /* rule_chain.c */

@@ -34,7 +34,8 @@ lb_status lb_rule_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_e
     if ((unsigned)u->path >= LB_PATH_COUNT || !paths[u->path])
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "path %s is not written as source; `lastbit emit --list` names what is",
                        lb_unit_path_name(u->path));
-    rule r = {.u = u, .path = paths[u->path], .a = lb_format_row(u->a), .b = lb_format_row(u->b), .c = lb_format_row(u->c)};
+    const rule_path *path = o->tier == LB_EMIT_FAST ? &lb_rule_fast : paths[u->path];
+    rule r = {.u = u, .path = path, .a = lb_format_row(u->a), .b = lb_format_row(u->b), .c = lb_format_row(u->c)};
     LB_TRY(open_engine(&r, err));
     r.scale = lb_format_row(u->scale);
     r.each = 1;
