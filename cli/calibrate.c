@@ -188,15 +188,15 @@ int cli_calibrate(int argc, char **argv) {
     const cli_option options[] = {
         {"depths", 'k', CLI_TEXT, &a.depths, "K[,K…]", "reduction depths"},
         {"case", 0, CLI_TEXT, &a.case_name, "NAME", "shapes, seed and reference of a recorded case: lm-head, ffn …"},
-        {"against", 0, CLI_TEXT, &a.against, "ORDER", "what it is measured against (default: the case's, else f64)"},
-        {"shape", 0, CLI_TEXT, &a.shape, "MxN", "of the output (default: the case's, else 16x1024)"},
+        {"against", 0, CLI_TEXT, &a.against, "ORDER", "what it is measured against (default the case's, else f64)"},
+        {"shape", 0, CLI_TEXT, &a.shape, "MxN", "of the output (default the case's, else 16x1024)"},
         CLI_SET_OPTION(a.set),
         {"schedule", 0, CLI_TEXT, &a.schedule, "S", "how the unit's kernel cuts K up: split-k=4, promote=128 … (docs/schedules.md)"},
         {"out", 0, CLI_TEXT, &a.out, "FORMAT", "bf16 (default), f16 or f32"},
         {"margin", 0, CLI_TEXT, &a.margin, "N", "of the floor that is looked at (default 8)"},
         {"false-alarm", 0, CLI_TEXT, &a.rate, "P", "of a correct run, that the needed margin is sized for (default 1e-6)"},
-        {"elements", 0, CLI_TEXT, &a.elements, "N", "of such a run (default: those measured)"},
-        {"seed", 0, CLI_TEXT, &a.seed, "N", "of the operands (default: the case's, else 0x0927167C2026)"},
+        {"elements", 0, CLI_TEXT, &a.elements, "N", "of such a run (default those measured)"},
+        {"seed", 0, CLI_TEXT, &a.seed, "N", "of the operands (default the case's, else 0x0927167C2026)"},
         {"rows", 0, CLI_FLAG, &a.rows, NULL, "a line for each row too"},
         {"list", 0, CLI_FLAG, &a.list, NULL, "list orders, cases and faults"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one line of JSON, lastbit.calibration/1"},
@@ -218,7 +218,7 @@ int cli_calibrate(int argc, char **argv) {
         if (a.list)
             print_list();
         else if (count != 1)
-            code = cli_usage_error("calibrate", "%d arguments; it takes one UNIT or ORDER", count);
+            code = cli_usage_error("calibrate", "%d given; it takes one UNIT or ORDER", count);
         else if (calibrate(&a, args[0], &err) != LB_OK)
             code = cli_error(&err);
     }

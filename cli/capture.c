@@ -224,9 +224,9 @@ int cli_capture(int argc, char **argv) {
         {"list", 0, CLI_FLAG, &a.list, NULL, "list which units this GPU's recordings can be made of, and why not of others"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "the list as one JSON array"},
         {"resume", 0, CLI_FLAG, &a.resume, NULL, "leave out recordings that are there"},
-        {"dots", 0, CLI_COUNT, &a.dots, "N", "dots of a seeded recording (2048)"},
-        {"seed", 0, CLI_COUNT, &a.seed, "N", "seed of seeded recordings (1)"},
-        {"device", 0, CLI_COUNT, &a.device, "N", "number of the GPU (0)"},
+        {"dots", 0, CLI_COUNT, &a.dots, "N", "dots of a seeded recording (default 2048)"},
+        {"seed", 0, CLI_COUNT, &a.seed, "N", "of seeded recordings (default 1)"},
+        {"device", 0, CLI_COUNT, &a.device, "N", "number of the GPU (default 0)"},
         {"ptx", 0, CLI_FLAG, &a.ptx, NULL, "print the PTX that the units are recorded with; needs no GPU"},
     };
     const cli_usage usage = {

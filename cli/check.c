@@ -153,7 +153,7 @@ int cli_check(int argc, char **argv) {
     check_args a = {.outliers = 16, .timeout = 60, .seed = 1};
     const cli_option options[] = {
         {"actual", 0, CLI_TEXT, &a.actual, "D", "the output to judge: FILE or FILE:tensor"},
-        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "run this device instead: model:UNIT, kernel:FILE.json"},
+        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "run this device instead: opencl, kernel:FILE.json … (`lastbit backends`)"},
         {"unit", 0, CLI_TEXT, &a.unit, "UNIT", "compare with this unit's exact bits"},
         CLI_SET_OPTION(a.set),
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what other bits are allowed: m16-tc, ulp:4, a file x.json"},
@@ -200,7 +200,7 @@ int cli_check(int argc, char **argv) {
         if (count == 1)
             code = run_capsule(&a, argc, whole);
         else if (count < 2 || count > 3)
-            code = cli_usage_error("check", "%d operands; it takes A B, A B C or one capsule", count);
+            code = cli_usage_error("check", "%d given; it takes A B, A B C or one capsule", count);
         else if (ways != 1)
             code = cli_usage_error("check", "give one of --actual D, --on DEVICE, -- CMD: what is to be judged");
         else if (!a.unit && a.set.count)

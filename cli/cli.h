@@ -90,7 +90,7 @@ typedef struct cli_power {
 
 #define CLI_POWER_OPTIONS(p)                                                                                                               \
     {"power", 0, CLI_FLAG, &(p).wanted, NULL, "inject faults into a correct output: what would the contract catch?"}, {                    \
-        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (lastbit faults)"                  \
+        "allow-blind", 0, CLI_TEXTS, &(p).allow_blind, "FAULT", "with --power: this fault may be missed (`lastbit faults`)"                \
     }
 
 /* ---- operands ------------------------------------------------------------------------------------------------------ */
@@ -116,7 +116,7 @@ typedef struct cli_formats {
         {"out", 0, CLI_TEXT, &(f).out, "FORMAT", "format of D; a unit's result is rounded to it once"},                                    \
         {"tb", 0, CLI_FLAG, &(f).tb, NULL, "B is stored [n][k], as weights are"},                                                          \
         {"shape", 0, CLI_TEXT, &(f).shape, "MxNxK", "the files are raw little-endian elements of these shapes"}, {                         \
-        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"              \
+        "dtype", 0, CLI_TEXT, &(f).dtype, "TYPE", "storage type of raw files (default unsigned codes of the format's width)"               \
     }
 
 /* A, B, C of a product, loaded. */

@@ -93,7 +93,7 @@ int cli_decide(int argc, char **argv) {
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop && count != 1) {
-        code = cli_usage_error("decide", "%d arguments; it takes one UNIT", count);
+        code = cli_usage_error("decide", "%d given; it takes one UNIT", count);
     } else if (args && !stop) {
         lb_unit unit;
         lb_decision *d = NULL;

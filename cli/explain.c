@@ -69,7 +69,7 @@ int cli_explain(int argc, char **argv) {
     explain_args a = {0};
     const cli_option options[] = {
         {"at", 0, CLI_TEXT, &a.at, "R,C", "the element, from 0 (default 0,0)"},
-        {"steps", 0, CLI_TEXT, &a.steps, "A..B", "K steps to show, from 0 (default: the first two and the last)"},
+        {"steps", 0, CLI_TEXT, &a.steps, "A..B", "K steps to show, from 0 (default the first two and the last)"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "everything, as one JSON object (docs/explain.md)"},
         CLI_SET_OPTION(a.set),
         CLI_EXTRA_OPTIONS(a.extras),
@@ -88,7 +88,7 @@ int cli_explain(int argc, char **argv) {
     lb_error err = {0};
     if (args && !stop) {
         if (count < 3 || count > 4)
-            code = cli_usage_error(argv[0], "%d arguments; it takes UNIT A B or UNIT A B C", count);
+            code = cli_usage_error(argv[0], "%d given; it takes UNIT A B or UNIT A B C", count);
         else if (explain(&a, args, count, &err) != LB_OK)
             code = cli_error(&err);
     }

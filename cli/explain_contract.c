@@ -102,7 +102,7 @@ int cli_explain_contract(int argc, char **argv) {
     explain_args a = {0};
     const cli_option options[] = {
         {"at", 0, CLI_TEXT, &a.at, "R,C", "row and column of the element (required)"},
-        {"k", 0, CLI_COUNT, &a.k, "N", "reduction depth that the kernel runs (default: A's columns)"},
+        {"k", 'k', CLI_COUNT, &a.k, "N", "reduction depth that the kernel runs (default A's columns)"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "one JSON object"},
         CLI_FORMAT_OPTIONS(a.formats),
     };
@@ -120,7 +120,7 @@ int cli_explain_contract(int argc, char **argv) {
     int code = cli_parse(&usage, argc, argv, args, &count, &stop);
     if (!stop) {
         if (count < 3 || count > 4)
-            code = cli_usage_error("explain-contract", "%d arguments; it takes RULE A B or RULE A B C", count);
+            code = cli_usage_error("explain-contract", "%d given; it takes RULE A B or RULE A B C", count);
         else if (!a.at)
             code = cli_usage_error("explain-contract", "give --at ROW,COLUMN");
         else

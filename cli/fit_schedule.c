@@ -191,7 +191,7 @@ int cli_fit_schedule(int argc, char **argv) {
         {"scale-a", 0, CLI_TEXT, &a.scale_a, "F", "scales of A's rows and of blocks of K, [m][k/128]; of rows alone: [m][1]"},
         {"scale-b", 0, CLI_TEXT, &a.scale_b, "F", "scales of B, [k/128][n/128], and scale-block=1xN for N columns; --tb: [n/128][k/128]"},
         {"most", 0, CLI_COUNT, &a.most, "N", "candidates to print (default 16)"},
-        {"threads", 0, CLI_COUNT, &a.threads, "N", "the answer does not depend on it (default: every core)"},
+        {"threads", 0, CLI_COUNT, &a.threads, "N", "the answer does not depend on it (default every core)"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object"},
     };
     const cli_usage usage = {
@@ -208,11 +208,11 @@ int cli_fit_schedule(int argc, char **argv) {
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop) {
         if (count < 3 || count > 5)
-            code = cli_usage_error("fit-schedule", "%d arguments; it takes [UNIT] A B [C] ACTUAL", count);
+            code = cli_usage_error("fit-schedule", "%d given; it takes [UNIT] A B [C] ACTUAL", count);
         else if (take_unit(&a, args, count, &err) != LB_OK)
             code = cli_error(&err);
         else if (a.count < 3 || a.count > 4)
-            code = cli_usage_error("fit-schedule", "%d files; it takes A B ACTUAL or A B C ACTUAL", a.count);
+            code = cli_usage_error("fit-schedule", "%d given; it takes A B ACTUAL or A B C ACTUAL", a.count);
         else
             code = run_fit(&a);
     }

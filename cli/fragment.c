@@ -301,7 +301,7 @@ static lb_status show(const fragment_args *a, const char *name, lb_error *err) {
 int cli_fragment(int argc, char **argv) {
     fragment_args a = {0};
     const cli_option options[] = {
-        {"operand", 0, CLI_TEXT, &a.operand, "OPERAND", "a, b, c, d, meta, scale-a or scale-b (default: all; c is held as d)"},
+        {"operand", 0, CLI_TEXT, &a.operand, "OPERAND", "a, b, c, d, meta, scale-a or scale-b (default all; c is held as d)"},
         {"sparsity", 0, CLI_COUNT, &a.sparsity, "N", "the sparsity selector of mma.sp (default 0)"},
         {"byte-id", 0, CLI_COUNT, &a.byte_id, "N", "the byte-id of block_scale (default 0)"},
         {"thread-id", 0, CLI_COUNT, &a.thread_id, "N", "the thread-id of block_scale (default 0)"},
@@ -315,7 +315,7 @@ int cli_fragment(int argc, char **argv) {
     lb_error err = {0};
     if (args && !stop) {
         if (count > 1)
-            code = cli_usage_error(argv[0], "%d arguments; it takes one UNIT", count);
+            code = cli_usage_error(argv[0], "%d given; it takes one UNIT", count);
         else if (count == 0)
             print_table(a.json);
         else if (show(&a, args[0], &err) != LB_OK) {

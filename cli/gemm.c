@@ -127,14 +127,14 @@ static int run(int argc, char **argv, bool tile) {
     gemm_args a = {.tile = tile};
     enum { OF_GEMM_ALONE = 4 }; /* the last ones */
     const cli_option options[] = {
-        {"output", 'o', CLI_FILE, &a.output, "D", "file to write, .npy or .safetensors (default: print hex=value)"},
+        {"output", 'o', CLI_FILE, &a.output, "D", "file to write, .npy or .safetensors (default print hex=value)"},
         CLI_SET_OPTION(a.set),
         CLI_EXTRA_OPTIONS(a.extras),
         CLI_FORMAT_OPTIONS(a.formats),
         {"schedule", 0, CLI_TEXT, &a.schedule, "S", "how K is cut up and added: a name of `lastbit schedules`, or split-k=4,out=bf16 …"},
         {"bias", 0, CLI_TEXT, &a.bias, "FILE", "added behind the sum over K: one number a column of D (or a row: [m][1])"},
-        {"threads", 0, CLI_COUNT, &a.threads, "N", "the bits do not depend on it (default: every core)"},
-        {"kernel", 0, CLI_TEXT, &a.kernel, "NAME", "the fast path to take; nor on it (default: the fastest)"}};
+        {"threads", 0, CLI_COUNT, &a.threads, "N", "the bits do not depend on it (default every core)"},
+        {"kernel", 0, CLI_TEXT, &a.kernel, "NAME", "the fast path to take; nor on it (default the fastest)"}};
     const cli_usage usage = {
         tile ? "lastbit mma UNIT A B [C] [-o D] [options]" : "lastbit gemm UNIT A B [C] [-o D] [options]",
         tile ? "D = A B + C of one tile, bit for bit as the instruction computes it; shapes are the instruction's own."
@@ -152,7 +152,7 @@ static int run(int argc, char **argv, bool tile) {
     lb_error err = {0};
     if (args && !stop) {
         if (count < 3 || count > 4)
-            code = cli_usage_error(argv[0], "%d arguments; it takes UNIT A B or UNIT A B C", count);
+            code = cli_usage_error(argv[0], "%d given; it takes UNIT A B or UNIT A B C", count);
         else if (multiply(&a, args, count, &err) != LB_OK)
             code = cli_error(&err);
     }

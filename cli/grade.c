@@ -94,13 +94,13 @@ int cli_grade(int argc, char **argv) {
     grade_args a = {.outliers = 16};
     const cli_option options[] = {
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what bits are allowed: m16-tc, ulp:4, a file x.json (required)"},
-        {"k", 0, CLI_COUNT, &a.k, "N", "reduction depth that the kernel ran (required)"},
+        {"k", 'k', CLI_COUNT, &a.k, "N", "reduction depth that the kernel ran (required)"},
         {"in", 0, CLI_TEXT, &a.in, "FORMAT", "format of both sides, where the files hold plain codes"},
         {"ld", 0, CLI_COUNT, &a.ld, "N", "elements from one row of ACTUAL to the next"},
         {"sentinel", 0, CLI_TEXT, &a.sentinel, "CODE", "what unwritten elements, gaps and guards hold, as 0x5a5a"},
         {"guard", 0, CLI_COUNT, &a.guard, "BYTES", "guard zone before and after ACTUAL's rows"},
         {"shape", 0, CLI_TEXT, &a.shape, "ROWSxCOLS", "the files are raw little-endian elements; REFERENCE has this shape"},
-        {"dtype", 0, CLI_TEXT, &a.dtype, "TYPE", "storage type of raw files (default: unsigned codes of the format's width)"},
+        {"dtype", 0, CLI_TEXT, &a.dtype, "TYPE", "storage type of raw files (default unsigned codes of the format's width)"},
         {"outliers", 0, CLI_COUNT, &a.outliers, "N", "wrong elements to list (default 16)"},
         CLI_POWER_OPTIONS(a.power),
         CLI_OUTPUT_OPTIONS(a.output),
@@ -122,7 +122,7 @@ int cli_grade(int argc, char **argv) {
     lb_error err = {0};
     if (argc <= 60 && !stop) {
         if (count != 2)
-            code = cli_usage_error("grade", "%d files; it takes ACTUAL REFERENCE", count);
+            code = cli_usage_error("grade", "%d given; it takes ACTUAL REFERENCE", count);
         else if (!a.power.wanted && a.power.allow_blind.count)
             code = cli_usage_error("grade", "--allow-blind says what --power may miss; give --power");
         else if (!a.contract || !a.k)

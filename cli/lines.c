@@ -110,7 +110,7 @@ int cli_gen(int argc, char **argv) {
     lb_error err = {0};
     if (args && !stop) {
         if (count != 1)
-            code = cli_usage_error("gen", "%d arguments; it takes dot:UNIT, op:NAME, ops or matmul", count);
+            code = cli_usage_error("gen", "%d given; it takes dot:UNIT, op:NAME, ops or matmul", count);
         else if (strcmp(args[0], "ops") == 0)
             code = gen_operations(&a);
         else if ((strcmp(args[0], "matmul") == 0 ? gen_matmul(&a, &err) : gen_lines(args[0], &a, &err)) != LB_OK)
@@ -167,7 +167,7 @@ int cli_judge(int argc, char **argv) {
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop)
-        code = count < 1 || count > 2 ? cli_usage_error("judge", "%d arguments; it takes dot:UNIT or op:NAME, and maybe a FILE", count)
+        code = count < 1 || count > 2 ? cli_usage_error("judge", "%d given; it takes dot:UNIT or op:NAME, and maybe a FILE", count)
                                       : judge(args[0], count > 1 ? args[1] : "-", seed, lines_of(args[0], lines), &output);
     free(args);
     return code;

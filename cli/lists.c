@@ -282,7 +282,7 @@ static int list(int argc, char **argv, const char *synopsis, const char *what, j
         if (!rows)
             code = CLI_USAGE; /* said already */
         else if (count > 1)
-            code = cli_usage_error(argv[0], "%d arguments; it takes one part of a name", count);
+            code = cli_usage_error(argv[0], "%d given; it takes one part of a name", count);
         else if (json_array_size(rows) == 0)
             code = cli_usage_error(argv[0], "no row has \"%s\" in its name", count ? args[0] : "");
         else if (json) {

@@ -78,6 +78,6 @@ int main(int argc, char **argv) {
         names[i] = commands[i].name;
     }
     const char *near = lb_nearest_name(name, names, COMMAND_COUNT);
-    fprintf(stderr, "lastbit: no command \"%s\"%s%s; lastbit --help lists them\n", name, near ? "; did you mean " : "", near ? near : "");
+    fprintf(stderr, "lastbit: no command \"%s\"%s%s; `lastbit --help` lists them\n", name, near ? "; did you mean " : "", near ? near : "");
     return CLI_USAGE;
 }

@@ -14,6 +14,13 @@
 
 enum { MAX_OPTIONS = 40, FIRST_LONG = 256 };
 
+/* Bytes of UTF-8 that take no column. */
+static int continuation_bytes(const char *s) {
+    int count = 0;
+    for (; *s; s++) count += (*s & 0xc0) == 0x80;
+    return count;
+}
+
 static void print_usage(const cli_usage *u) {
     printf("usage: %s\n\n%s\n\noptions:\n", u->synopsis, u->description);
     for (size_t i = 0; i < u->option_count; i++) {
@@ -21,7 +28,8 @@ static void print_usage(const cli_usage *u) {
         char left[64];
         const char letter[] = {'-', o->letter, ',', ' ', 0};
         snprintf(left, sizeof left, "%s--%s%s%s", o->letter ? letter : "", o->name, o->metavar ? " " : "", o->metavar ? o->metavar : "");
-        printf("  %-22s %s\n", left, o->help);
+        const int wide = 22 + continuation_bytes(left);
+        printf("  %-*s %s\n", wide, left, o->help);
     }
     printf("  %-22s %s\n", "-h, --help", "this text");
     if (u->examples) printf("\nexamples:\n%s\n", u->examples);

@@ -237,7 +237,7 @@ int cli_parity_command(int argc, char **argv) {
     cli_parity a = {.timeout = 20, .jobs = 1, .repeats = 1, .seed = 1};
     const cli_option options[] = {
         {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run on it, instead of what this machine has of cpu, opencl and vulkan; may be repeated"},
-        {"op", 0, CLI_TEXTS, &a.ops, "NAME", "only this operator (lastbit ops lists them); may be repeated"},
+        {"op", 0, CLI_TEXTS, &a.ops, "NAME", "only this operator (`lastbit ops` lists them); may be repeated"},
         {"pattern", 'p', CLI_TEXT, &a.pattern, "TEXT", "only cases whose text holds it: fmt=f16, dist=outliers"},
         {"case", 0, CLI_TEXTS, &a.cases, "CASE", "only this case, as a result line prints it; may be repeated"},
         {"quick", 0, CLI_FLAG, &a.quick, NULL, "the short plan: each operator at few shapes"},
@@ -248,7 +248,7 @@ int cli_parity_command(int argc, char **argv) {
         {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for one case (default 20)"},
         {"known", 0, CLI_TEXT, &a.known, "FILE", "known defects of your device (docs/howto/parity.md)"},
         {"no-known", 0, CLI_FLAG, &a.no_known, NULL, "leave out the known defects that come with lastbit"},
-        {"functions", 0, CLI_TEXT, &a.functions, "CLASS", "judge exp, tanh … by this class: ieee, opencl, vulkan (default: the device's)"},
+        {"functions", 0, CLI_TEXT, &a.functions, "CLASS", "judge exp, tanh … by this class: ieee, opencl, vulkan (default the device's)"},
         {"invariance", 0, CLI_FLAG, &a.invariance, NULL, "what must not change the bits: batch, padding, splits, chunks, caches"},
         {"require", 0, CLI_TEXTS, &a.require, "AXIS", "with --invariance: other bits along this axis are a FAIL; may be repeated"},
         {"sweep", 0, CLI_FLAG, &a.sweep, NULL, "the first magnitude of its inputs at which a device leaves an operator's limits"},

@@ -48,7 +48,7 @@ int cli_scalar(int argc, char **argv) {
     const lb_scalar_op *op;
     size_t listed = 0;
     if (args && !stop && count > 1) {
-        code = cli_usage_error("scalar", "%d arguments; it takes part of a name", count);
+        code = cli_usage_error("scalar", "%d given; it takes part of a name", count);
     } else if (args && !stop) {
         json_t *rows = json_array();
         for (size_t i = 0; (op = lb_scalar_row(i)); i++) {
@@ -131,7 +131,7 @@ int cli_eval(int argc, char **argv) {
     lb_error err = {0};
     if (args && !stop) {
         if (!count)
-            code = cli_usage_error("eval", "no operation given; lastbit scalar lists them");
+            code = cli_usage_error("eval", "no operation given; `lastbit scalar` lists them");
         else if (lb_scalar_find(args[0], &op, &err) != LB_OK || eval(op, args + 1, count - 1, json, &err) != LB_OK)
             code = cli_error(&err);
     }

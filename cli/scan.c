@@ -133,7 +133,7 @@ int cli_scan(int argc, char **argv) {
         if (!count)
             code = cli_usage_error("scan", "no file given; it takes cubins, fatbinaries and PTX");
         else if (count > MAX_FILES)
-            code = cli_usage_error("scan", "%d files; it takes at most %d", count, MAX_FILES);
+            code = cli_usage_error("scan", "%d given; it takes at most %d", count, MAX_FILES);
         else
             code = scan_files(args, count, json);
     }

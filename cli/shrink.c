@@ -117,7 +117,7 @@ static lb_status run_shrink(const shrink_args *a, char *line, int *code, lb_erro
 
 static int check_call(const shrink_args *a, int count) {
     const int ways = (a->actual != NULL) + (a->on != NULL) + (a->command != NULL);
-    if (count < 2 || count > 3) return cli_usage_error("shrink", "%d operands; it takes A B or A B C", count);
+    if (count < 2 || count > 3) return cli_usage_error("shrink", "%d given; it takes A B or A B C", count);
     if (ways != 1) return cli_usage_error("shrink", "give one of --actual D, --on DEVICE, -- CMD: what fails");
     if (!a->unit && a->set.count) return cli_usage_error("shrink", "--set changes a unit; give --unit");
     if (!a->unit && !a->contract) return cli_usage_error("shrink", "give --unit, --contract or both: what to judge by");
@@ -135,7 +135,7 @@ int cli_shrink(int argc, char **argv) {
     shrink_args a = {.timeout = 60, .budget = 60, .runs = 2000, .seed = 1, .capsule = "capsule.safetensors"};
     const cli_option options[] = {
         {"actual", 0, CLI_TEXT, &a.actual, "D", "the wrong output; rows and columns alone can then be left out"},
-        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "the device that fails: model:UNIT, kernel:FILE.json"},
+        {"on", 0, CLI_TEXT, &a.on, "DEVICE", "the device that fails: opencl, kernel:FILE.json … (`lastbit backends`)"},
         {"unit", 0, CLI_TEXT, &a.unit, "UNIT", "compare with this unit's exact bits"},
         CLI_SET_OPTION(a.set),
         {"contract", 0, CLI_TEXT, &a.contract, "RULE", "what other bits are allowed: m16-tc, ulp:4, a file x.json"},

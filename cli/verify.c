@@ -304,7 +304,7 @@ static int verify(const verify_args *args, const char *model) {
 /* ---- the call ------------------------------------------------------------------------------------------------------------------ */
 
 static int refuse(const verify_args *a, int count) {
-    if (count != 1) return cli_usage_error("verify", "%d arguments; it takes one MODEL", count);
+    if (count != 1) return cli_usage_error("verify", "%d given; it takes one MODEL", count);
     if (a->ariths.count + a->on.count > VERIFY_ARITHS) return cli_usage_error("verify", "more than %d arithmetics", VERIFY_ARITHS);
     if (a->reference && (a->tokens || a->token_file || a->against || a->other))
         return cli_usage_error("verify", "--reference brings its own input and answer; leave --tokens, --against and --model-b out");
@@ -321,23 +321,23 @@ int cli_verify(int argc, char **argv) {
     const cli_option options[] = {
         {"reference", 0, CLI_TEXT, &a.reference, "REF", "safetensors with `input` and `output`: the answer to give"},
         {"arith", 0, CLI_TEXTS, &a.ariths, "A",
-         "f64 f32 contracted pairwise bf16 f16, a unit, or trace:FILE; may be given again (default: f32)"},
-        {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run every operator on a device (opencl, vulkan …)"},
-        {"against", 0, CLI_TEXT, &a.against, "A", "the arithmetic to compare with (default: f64)"},
+         "f64 f32 contracted pairwise bf16 f16, a unit, or trace:FILE; may be repeated (default f32)"},
+        {"on", 0, CLI_TEXTS, &a.on, "DEVICE", "run every operator on a device: opencl, vulkan … (`lastbit backends`); may be repeated"},
+        {"against", 0, CLI_TEXT, &a.against, "A", "the arithmetic to compare with (default f64)"},
         {"model-b", 0, CLI_TEXT, &a.other, "FILE", "the model of --arith where it is another file of the same shape"},
         {"tokens", 0, CLI_TEXT, &a.tokens, "N,N…", "what goes in"},
         {"tokens-file", 0, CLI_TEXT, &a.token_file, "F", "the same from a text file, or - for standard input"},
-        {"rows", 0, CLI_COUNT, &a.rows, "N", "rows to draw where no input is given (default: 4)"},
-        {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for one operator on a device (default: 60)"},
-        {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default: 1e-3)"},
-        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (lastbit contracts)"},
+        {"rows", 0, CLI_COUNT, &a.rows, "N", "rows to draw where no input is given (default 4)"},
+        {"timeout", 0, CLI_SECONDS, &a.timeout, "SECONDS", "for one operator on a device (default 60)"},
+        {"tolerance", 0, CLI_SECONDS, &tolerance, "X", "largest |difference| of an output (default 1e-3)"},
+        {"contract", 0, CLI_TEXT, &a.contract, "RULE", "grade the outputs by this rule in place of the tolerance (`lastbit contracts`)"},
         {"chunk", 0, CLI_COUNT, &a.chunk, "N", "do chunks of N rows give the bits of one piece?"},
         {"dump", 0, CLI_FILE, &a.dump, "FILE", "write every operator's output too, as safetensors"},
         {"generate", 0, CLI_COUNT, &a.generate, "N", "write N tokens that follow, as --arith says them"},
         {"temperature", 0, CLI_SECONDS, &a.sampler.temperature, "T", "draw tokens; without it the largest is taken"},
         {"top-k", 0, CLI_COUNT, &a.top_k, "K", "from the K largest"},
         {"top-p", 0, CLI_SECONDS, &a.sampler.top_p, "P", "from the fewest whose probabilities reach P"},
-        {"seed", 0, CLI_COUNT, &a.sampler.seed, "S", "of drawn rows and tokens (default: 0)"},
+        {"seed", 0, CLI_COUNT, &a.sampler.seed, "N", "of drawn rows and tokens (default 0)"},
         {"heads", 0, CLI_COUNT, &a.heads, "N", "attention heads, where neither the file nor config.json says"},
         {"drop-unknown", 0, CLI_FLAG, &a.drop_unknown, NULL, "pass over tensors that the network does not use"},
         {"steps", 0, CLI_FLAG, &a.steps, NULL, "print every operator"},

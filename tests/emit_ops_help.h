@@ -68,17 +68,20 @@ static inline uint64_t ops_random(uint32_t stream, uint64_t row) {
     return lb_random_u64(11, stream, row);
 }
 
-/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one. */
+/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper ones are alike. */
 static inline uint64_t ops_tie(uint64_t random, uint64_t more, int bits) {
     const int low = (int)(random % (uint64_t)bits);
     const uint64_t unit = UINT64_C(1) << low, half = unit / 2;
     const uint64_t rest[] = {0, 1, half - (half > 0), half, half + 1, unit - 1, 0, half};
-    return ((more & ~(unit - 1)) | (rest[random >> 8 & 7] & (unit - 1))) & lb_word_mask(bits);
+    const uint64_t upper = random >> 12 & 1 ? more : random >> 13 & 1 ? UINT64_MAX : 0;
+    return ((upper & ~(unit - 1)) | (rest[random >> 8 & 7] & (unit - 1))) & lb_word_mask(bits);
 }
 
-/* x and y such that x*y (or x/y) lies about one of the ends of the range; z is any. */
+/* x and y such that x*y (or x/y) lies about one of the ends of the range, and z anywhere; one x in four is at an end itself. */
 static inline int64_t ops_field(const lb_format *f, int input, uint64_t row) {
-    const int64_t most = (INT64_C(1) << f->exp_bits) - 1, first = (int64_t)(ops_random(20, row) % (uint64_t)(most + 1));
+    const int64_t most = (INT64_C(1) << f->exp_bits) - 1, ends[] = {0, 1, 2, most - 1};
+    const uint64_t random = ops_random(20, row);
+    const int64_t first = random >> 62 ? (int64_t)(random % (uint64_t)(most + 1)) : ends[random & 3];
     const int64_t about = (int64_t)(ops_random(21, row) % (uint64_t)(f->man_bits + 8)) - f->man_bits - 4;
     if (input == 0) return first;
     if (input == 2) return (int64_t)(ops_random(22, row) % (uint64_t)(row & 8 ? most + 1 : 4));
@@ -87,18 +90,34 @@ static inline int64_t ops_field(const lb_format *f, int input, uint64_t row) {
     return field < 0 ? 0 : field > most - 1 ? most - 1 : field;
 }
 
+/* Zeros, ones, the ends, Inf and NaN. */
+static inline uint64_t ops_special(const lb_format *f, uint64_t random) {
+    const uint64_t inf = lb_max_code(f) + 1, one = lb_from_double(f, 1.0), of[] = {0, 1, one, inf, inf, inf, inf + 1, inf - 1};
+    return of[random & 7];
+}
+
+/* What went before with the other sign, exactly or but for a few steps. */
+static inline uint64_t ops_opposite(const lb_format *f, int input, uint64_t random, const uint64_t *before) {
+    const lb_value x = lb_decode(f, before[0]), y = input > 1 ? lb_decode(f, before[1]) : lb_value_of(1.0);
+    return lb_encode(f, lb_value_mul(x, y), NULL, NULL) ^ UINT64_C(1) << (f->bits - 1) ^ (random & 3);
+}
+
 static inline uint64_t ops_hard_float(const lb_format *f, int input, uint64_t row, const uint64_t *before) {
+    enum { ENDS, TIES, NEAR, OPPOSITE, SHORT, SPECIAL, POWER, SHORT_ENDS, KINDS };
     const uint64_t random = ops_random(30 + (uint32_t)input, row), sign = random >> 63 << (f->bits - 1);
     const uint64_t man = ops_tie(random, ops_random(40 + (uint32_t)input, row), f->man_bits);
-    if (input && row % 4 == 1) { /* less than what went before, but for a few steps, or exactly */
-        const lb_value x = lb_decode(f, before[0]), y = input > 1 ? lb_decode(f, before[1]) : lb_value_of(1.0);
-        if (input > 1 || row & 4) return lb_encode(f, lb_value_mul(x, y), NULL, NULL) ^ UINT64_C(1) << (f->bits - 1) ^ (random & 3);
+    const uint64_t few = (random >> 32 & 15) << f->man_bits >> 4; /* upper bits of a significand */
+    const int64_t near = f->bias + (int64_t)(random >> 20 & 63) % (2 * f->man_bits + 4) - f->man_bits, field = ops_field(f, input, row);
+    switch (row % KINDS) {
+    case OPPOSITE:                                                                           /* of a product, or of a number */
+        if (input == 2 || (input && row & 8)) return ops_opposite(f, input, random, before); /* fall through */
+    case NEAR: return sign | (uint64_t)(near < 0 ? 0 : near) << f->man_bits | man;           /* within a significand of each other */
+    case SHORT: return sign | (uint64_t)(f->bias + (int64_t)(random >> 20 & 3) - 1) << f->man_bits | few;
+    case SPECIAL: return sign | ops_special(f, random);
+    case POWER: return sign | (uint64_t)field << f->man_bits | (input == 1 ? 0 : man);
+    case SHORT_ENDS: return sign | (uint64_t)field << f->man_bits | few;
+    default: return sign | (uint64_t)field << f->man_bits | man;
     }
-    if (row % 4 == 2) { /* exponents within a significand of each other */
-        const int64_t field = f->bias + (int64_t)(random >> 20 & 63) % (2 * f->man_bits + 4) - f->man_bits;
-        return sign | (uint64_t)(field < 0 ? 0 : field) << f->man_bits | man;
-    }
-    return sign | (uint64_t)ops_field(f, input, row) << f->man_bits | man;
 }
 
 static inline uint64_t ops_hard(lb_word w, int input, uint64_t row, const uint64_t *before) {

@@ -54,7 +54,7 @@ static void build(const size_t *which, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char function[200];
         emit_identifier(&units[which[i]], function, sizeof function);
-        fprintf(table, "    {%d, %s_dot},\n", units[which[i]].k, function);
+        emit_write_entry(table, &units[which[i]], function);
     }
     fprintf(table, "};\n");
     assert_int_equal(fclose(table), 0);
@@ -65,8 +65,7 @@ static void build(const size_t *which, size_t count) {
 
 static void draw(const lb_unit *u, lb_dist dist, uint64_t number) {
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fc = lb_format_row(u->c);
-    batch.m = batch.n = EMIT_SIDE;
-    batch.k = u->k;
+    emit_size(u, EMIT_SIDE, EMIT_SIDE, &batch);
     const uint64_t operands = (uint64_t)EMIT_SIDE * u->k;
     for (uint64_t i = 0; i < operands; i++) {
         batch.a[i] = (uint32_t)lb_draw(fa, dist, 1, 1, number * operands + i);
@@ -80,7 +79,7 @@ static void run_batch(uint32_t index, uint32_t *out) {
     emit_path(path, sizeof path, "in");
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
-    const uint32_t head[] = {index, batch.m, batch.n, batch.k};
+    const uint32_t head[] = {index, batch.m, batch.n, 0};
     fwrite(head, 4, 4, f);
     fwrite(batch.a, 4, (size_t)batch.m * batch.k, f);
     fwrite(batch.b, 4, (size_t)batch.n * batch.k, f);
@@ -253,8 +252,10 @@ static void lanes_have_the_same_sums(void **state) {
         emit_write("f0.h", text, strlen(text));
         free(text);
         emit_identifier(&u, function, sizeof function);
-        snprintf(table, sizeof table, "#include \"f0.h\"\nstatic const struct entry table[] = {{%d, %d, %d, %d, 0, %s_share, %s_lane}};\n",
-                 f[0].registers, f[1].registers, f[2].registers, f[3].registers, function, function);
+        snprintf(table, sizeof table,
+                 "#include \"f0.h\"\nstatic const struct entry table[] = {\n"
+                 "    {%d, %d, %d, %d, %d, 0, 0, (any_function *)%s_share, (any_function *)%s_lane}};\n",
+                 f[3].lanes, f[0].registers, f[1].registers, f[2].registers, f[3].registers, function, function);
         emit_write("table.h", table, strlen(table));
         assert_int_equal(
             emit_run("cd %s && gcc -std=c11 -O1 -w -I. %s/tests/emit/warps.c -o warps && ./warps in out 0", emit_folder, LB_SOURCE_DIR), 0);

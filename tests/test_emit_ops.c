@@ -190,6 +190,39 @@ static void metal_and_cuda_are_exact_as_cpp(void **state) {
     expect_exact("g++", options, 1);
 }
 
+/* The real compiler of CUDA C++, where it is. Nothing here runs what it makes. */
+static void cuda_compiles(void **state) {
+    (void)state;
+    static const int architectures[] = {90, 80, 120};
+    const char *nvcc = access("/usr/local/cuda/bin/nvcc", X_OK) == 0 ? "/usr/local/cuda/bin/nvcc" : "nvcc";
+    const size_t count = emit_full() ? sizeof architectures / sizeof architectures[0] : 1;
+    if (!emit_have(nvcc)) {
+        print_message("[   SKIP   ] no nvcc\n");
+        return;
+    }
+    ops_take_spread();
+    FILE *f = create("ops.cu");
+    for (size_t i = 0; i < op_count; i++) {
+        char *text = ops_text(ops[i], LB_EMIT_CUDA);
+        const lb_scalar_op *op = ops[i];
+        fprintf(f, "%s__global__ void run_%s(const unsigned *in, unsigned *d) {\n    ", text, op->name);
+        if (op->warp) fprintf(f, "__shared__ unsigned words[64];\n    ");
+        if (ops_words_out(op) == 1) fprintf(f, "d[threadIdx.x] = ");
+        fprintf(f, "%s(%s", op->name, op->warp ? "threadIdx.x % 32, " : "");
+        for (int w = 0; w < ops_words_in(op); w++) fprintf(f, "%sin[%d * threadIdx.x + %d]", w ? ", " : "", ops_words_in(op), w);
+        if (ops_words_out(op) > 1) fprintf(f, ", d + %d * threadIdx.x", ops_words_out(op));
+        fprintf(f, "%s);\n}\n", op->warp ? ", words" : "");
+        free(text);
+    }
+    assert_int_equal(fclose(f), 0);
+    for (size_t i = 0; i < count; i++) {
+        const int status =
+            emit_run("cd %s && %s -arch=sm_%d -O3 --use_fast_math -cubin -o ops.cubin ops.cu", emit_folder, nvcc, architectures[i]);
+        if (status != 0) fail_msg("nvcc -arch=sm_%d: exit %d", architectures[i], status);
+        print_message("nvcc -arch=sm_%d: %zu operations compiled\n", architectures[i], op_count);
+    }
+}
+
 /* ---- wrong sources: the comparison sees each of them -------------------------------------------------------------------------- */
 
 /* One operation's C with an edit by sed. */
@@ -288,6 +321,7 @@ int main(void) {
         cmocka_unit_test(c_is_exact_under_fast_math),
         cmocka_unit_test(c_leaves_nothing_undefined),
         cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
+        cmocka_unit_test(cuda_compiles),
         cmocka_unit_test(wrong_sources_are_seen),
         cmocka_unit_test(text_is_the_same_each_time_and_says_what_it_is),
         cmocka_unit_test(what_cannot_be_written_says_what_to_use),

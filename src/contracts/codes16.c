@@ -18,6 +18,23 @@ uint64_t lb_count_zeros16(const uint16_t *codes, size_t count) {
     return zeros;
 }
 
+bool lb_are_near16(const lb_near16 *by, const uint16_t *a, const uint16_t *r, size_t count, lb_seen16 *seen) {
+    const uint16_t magnitude = 0x7fff, inf = by->inf, budget = by->budget, sentinel = by->sentinel;
+    const uint16_t guarded = by->has_sentinel;
+    uint16_t far = 0, differ = 0, zeros = 0, most = 0;
+    for (size_t i = 0; i < count; i++) { /* no branch: which pairs differ cannot be foreseen */
+        const uint16_t x = a[i], y = r[i], mx = x & magnitude, my = y & magnitude;
+        const uint16_t distance = x > y ? (uint16_t)(x - y) : (uint16_t)(y - x), apart = x != y;
+        const uint16_t zero = (uint16_t)((mx == 0) | (my == 0)), unwritten = (uint16_t)(guarded & (x == sentinel));
+        far |= (uint16_t)((mx >= inf) | (my >= inf) | (distance > budget) | (apart & (zero | unwritten)));
+        differ = (uint16_t)(differ + apart);
+        zeros = (uint16_t)(zeros + (my == 0));
+        most = distance > most ? distance : most;
+    }
+    *seen = (lb_seen16){differ, zeros, most};
+    return !far;
+}
+
 /* The high half of an f32. */
 static double wide(uint16_t code) {
     const uint32_t bits = (uint32_t)code << 16;

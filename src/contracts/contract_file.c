@@ -3,9 +3,8 @@
 #include "contracts/contract_file.h"
 #include "base/text.h"
 #include "base/try.h"
+#include "io/json_file.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -298,33 +297,23 @@ static lb_status read_contract(const node *root, lb_contract **out) {
     return s;
 }
 
-lb_status lb_contract_from_json(const char *text, size_t size, const char *place, lb_contract **out, lb_error *err) {
-    json_error_t why;
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why); /* nesting is limited by JSON_PARSER_MAX_DEPTH */
-    *out = NULL;
-    if (!json) return lb_fail(err, LB_E_FILE, place, "line %d: %s", why.line, why.text);
+static lb_status read_root(json_t *json, const char *place, lb_contract **out, lb_error *err) {
     const node root = {.json = json, .place = place, .err = err};
     const lb_status s = read_contract(&root, out);
     json_decref(json);
     return s;
 }
 
-lb_status lb_contract_load(const char *path, lb_contract **out, lb_error *err) {
-    enum { MOST = 1 << 20 };
-    FILE *f = fopen(path, "rb");
+lb_status lb_contract_from_json(const char *text, size_t size, const char *place, lb_contract **out, lb_error *err) {
+    json_error_t why;
+    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &why); /* nesting is limited by JSON_PARSER_MAX_DEPTH */
     *out = NULL;
-    if (!f) return lb_fail(err, LB_E_FILE, path, "cannot be opened: %s", strerror(errno));
-    char *text = malloc(MOST + 1);
-    const size_t size = text ? fread(text, 1, MOST + 1, f) : 0;
-    const bool failed = ferror(f);
-    lb_status s = LB_OK;
-    fclose(f);
-    if (!text)
-        s = lb_fail(err, LB_E_MEMORY, path, "no memory to read it");
-    else if (failed || size > MOST)
-        s = lb_fail(err, LB_E_FILE, path, "cannot be read, or is larger than 1 MiB");
-    else
-        s = lb_contract_from_json(text, size, path, out, err);
-    free(text);
-    return s;
+    return json ? read_root(json, place, out, err) : lb_fail(err, LB_E_FILE, place, "line %d: %s", why.line, why.text);
+}
+
+lb_status lb_contract_load(const char *path, lb_contract **out, lb_error *err) {
+    json_t *json;
+    *out = NULL;
+    LB_TRY(lb_json_file(path, &json, err));
+    return read_root(json, path, out, err);
 }

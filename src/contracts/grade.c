@@ -222,31 +222,67 @@ static bool take_equal(lb_tally *t, const uint16_t *r, size_t count) {
     return true;
 }
 
-/* Whether an element a few ordinals off can go the short way: nothing but the ordinal budget and the floor to ask. */
-static bool is_quick(const lb_tally *t) {
-    const lb_contract *c = t->in->contract;
-    return c && c->bound == LB_BOUND_ULP_OR_FLOOR && c->classes_first && !t->in->exact && t->format->special == LB_SPECIAL_IEEE;
+enum { BLOCK = 64 };
+
+/* What may go the short way though it is a few ordinals off: nothing but the ordinal budget and the floor to ask. */
+static lb_near16 near16_of(const lb_tally *t) {
+    const lb_grade_input *in = t->in;
+    const lb_contract *c = in->contract;
+    uint64_t inf = 0;
+    if (!c || c->bound != LB_BOUND_ULP_OR_FLOOR || !c->classes_first || in->exact || t->format->special != LB_SPECIAL_IEEE)
+        return (lb_near16){0};
+    lb_inf_code(t->format, &inf);
+    return (lb_near16){.inf = (uint16_t)inf,
+                       .budget = (uint16_t)fmin(c->max_ulp, 0x7fff),
+                       .has_sentinel = in->has_sentinel,
+                       .sentinel = (uint16_t)in->sentinel};
 }
 
-/* What judge_element does for two numbers of one sign within the ordinal budget, that are neither the worst so far nor unwritten, in the same
- * order of additions. False, with nothing done, where it is another element. */
-static bool take_close(lb_tally *t, uint16_t a_code, uint16_t r_code) {
-    const double a = t->values[a_code], r = t->values[r_code], error = fabs(a - r), max_ulp = t->in->contract->max_ulp;
-    const double ulp = fabs((double)a_code - (double)r_code);
-    if (!(ulp <= max_ulp) || (a_code ^ r_code) >> 15 || a == 0 || r == 0 || !isfinite(a) || !isfinite(r)) return false;
-    if (t->in->has_sentinel && a_code == t->in->sentinel) return false;
-    const double by_floor = t->limit.floor > 0 ? error / t->limit.floor : INFINITY;
-    if (!t->worst.present || (!t->worst_is_wrong && fmin(ulp / max_ulp, by_floor) > t->worst_ratio)) return false;
-    t->error_square += error * error;
-    t->gated_square += error * error;
-    t->reference_square += r * r;
-    t->finite_count++;
-    t->nonzero++;
-    t->counts.compared++;
-    t->counts.legal++;
-    if (error > t->max_abs) t->max_abs = error;
-    if (ulp > t->max_ulp) t->max_ulp = ulp;
+/* What judge_element does for numbers that are equal, or of one sign and within the ordinal budget, and none of them the worst so far, in the
+ * same order of additions. False, with nothing done, where one is another element. */
+static bool take_near(lb_tally *t, const uint16_t *a, const uint16_t *r, size_t count) {
+    const double max_ulp = t->in->contract->max_ulp;
+    double error_square[BLOCK], square[BLOCK], most = 0;
+    lb_seen16 seen;
+    if (memcmp(a, r, count * sizeof *a) == 0) return take_equal(t, r, count);
+    if (!lb_are_near16(&t->near16, a, r, count, &seen)) return false;
+    for (size_t i = 0; i < count; i++) {
+        const double value = t->values[r[i]], error = fabs(t->values[a[i]] - value);
+        error_square[i] = error * error;
+        square[i] = value * value;
+        most = error > most ? error : most;
+    }
+    if (seen.differ && !t->worst_is_wrong) { /* no ratio of the block is above those of its largest distance and error */
+        const double by_floor = t->limit.floor > 0 ? most / t->limit.floor : INFINITY;
+        if (!t->worst.present || fmin(seen.most / max_ulp, by_floor) > t->worst_ratio) return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        t->error_square += error_square[i];
+        t->gated_square += error_square[i];
+        t->reference_square += square[i];
+    }
+    t->finite_count += count;
+    t->nonzero += count - seen.zeros;
+    t->counts.compared += count;
+    t->counts.exact += count - seen.differ;
+    t->counts.legal += seen.differ;
+    t->max_abs = most > t->max_abs ? most : t->max_abs;
+    t->max_ulp = seen.most > t->max_ulp ? seen.most : t->max_ulp;
     return true;
+}
+
+/* Blocks of such elements at once; a block that holds another in eighths, down to the element itself. */
+static lb_status judge_near(lb_tally *t, size_t row, size_t col, size_t count, size_t step, lb_record *scratch, lb_error *err) {
+    const uint16_t *a = lb_mat_at(&t->in->actual, row, col), *r = lb_mat_at(&t->in->reference, row, col);
+    for (size_t i = 0; i < count; i += step) {
+        const size_t n = count - i < step ? count - i : step;
+        if (take_near(t, a + i, r + i, n)) continue;
+        if (n == 1)
+            LB_TRY(judge_element(t, row, col + i, scratch, err));
+        else
+            LB_TRY(judge_near(t, row, col + i, n, step / 8, scratch, err));
+    }
+    return LB_OK;
 }
 
 /* A row of such codes, in runs of equal ones and the elements between. */
@@ -255,12 +291,8 @@ static lb_status judge_plain_row(lb_tally *t, size_t row, lb_record *scratch, lb
     const size_t cols = in->actual.cols;
     const uint16_t *a = lb_mat_at(&in->actual, row, 0), *r = lb_mat_at(&in->reference, row, 0);
     const uint16_t *e = in->exact ? lb_mat_at(in->exact, row, 0) : a;
-    const bool quick = is_quick(t);
+    if (t->near16.inf) return judge_near(t, row, 0, cols, BLOCK, scratch, err);
     for (size_t col = 0; col < cols;) {
-        if (quick && a[col] != r[col] && take_close(t, a[col], r[col])) {
-            col++;
-            continue;
-        }
         size_t run = lb_equal_run16(a + col, r + col, cols - col);
         if (in->exact) run = lb_equal_run16(e + col, r + col, run);
         if (!take_equal(t, r + col, run))
@@ -368,6 +400,7 @@ static lb_status judge_piece(lb_grading *g, const lb_grade_input *piece, size_t 
     g->t.row_offset = row;
     g->t.col_offset = col;
     g->t.plain = is_plain(&g->t);
+    g->t.near16 = near16_of(&g->t);
     for (size_t i = 0; s == LB_OK && i < piece->actual.rows; i++) s = judge_row(&g->t, i, &g->scratch, err);
     return s;
 }

@@ -3,6 +3,7 @@
 #ifndef LB_CONTRACTS_TALLY_H
 #define LB_CONTRACTS_TALLY_H
 
+#include "contracts/codes16.h"
 #include "contracts/judge.h"
 
 typedef struct lb_squares {
@@ -21,6 +22,7 @@ typedef struct lb_tally {
     size_t row_offset, col_offset; /* of the piece that is judged, in the whole output */
     bool begun;                    /* a row was judged */
     bool plain;                    /* see is_plain */
+    lb_near16 near16;              /* of a plain one whose elements may go by blocks; inf 0: they may not */
     lb_limit_row limit;            /* of the row that is judged */
     lb_counts counts;
     lb_element first, worst;

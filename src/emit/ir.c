@@ -21,8 +21,8 @@ static const operation operations[] = {
 };
 
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
-#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, to_float, trunc, as_u,    \
-                      as_i, bits, from_bits, prelude)                                                                                      \
+#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, popc, to_float, trunc,    \
+                      as_u, as_i, bits, from_bits, prelude)                                                                                \
     [LB_EMIT_##id] = {name,                                                                                                                \
                       {u, i, f, b},                                                                                                        \
                       function,                                                                                                            \
@@ -35,6 +35,7 @@ static const operation operations[] = {
                        [IR_MAX] = max,                                                                                                     \
                        [IR_MUL_HI] = mul_hi,                                                                                               \
                        [IR_CLZ] = clz,                                                                                                     \
+                       [IR_POPC] = popc,                                                                                                   \
                        [IR_FLOAT] = to_float,                                                                                              \
                        [IR_TRUNC] = trunc,                                                                                                 \
                        [IR_AS_U] = as_u,                                                                                                   \
@@ -152,6 +153,34 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
 }
 
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no) {
+    return lb_ir_do(p, IR_SEL, condition, yes, no);
+}
+
+ir lb_ir_both(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_BOTH, x, y, 0);
+}
+
+ir lb_ir_either(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_EITHER, x, y, 0);
+}
+
+ir lb_ir_not(ir_program *p, ir condition) {
+    return lb_ir_do(p, IR_NOT, condition, 0, 0);
+}
+
+ir lb_ir_bit(ir_program *p, ir condition) {
+    return lb_ir_select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
+}
+
+ir lb_ir_to_u(ir_program *p, ir i) {
+    return lb_ir_do(p, IR_AS_U, i, 0, 0);
+}
+
+ir lb_ir_to_i(ir_program *p, ir u) {
+    return lb_ir_do(p, IR_AS_I, u, 0, 0);
+}
+
 ir lb_ir_take(ir_program *p, const char *parameter) {
     ir_statement *s = add_statement(p, IR_TAKE);
     if (!s) return 0;
@@ -209,12 +238,22 @@ void lb_ir_return(ir_program *p, ir value) {
     add_plain(p, IR_RETURN, 0, value);
 }
 
+static void add_text(ir_program *p, ir_op op, const char *format, va_list args) {
+    ir_statement *s = add_statement(p, op);
+    if (s) vsnprintf(s->text, sizeof s->text, format, args);
+}
+
 void lb_ir_comment(ir_program *p, const char *format, ...) {
-    ir_statement *s = add_statement(p, IR_COMMENT);
-    if (!s) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(s->text, sizeof s->text, format, args);
+    add_text(p, IR_COMMENT, format, args);
+    va_end(args);
+}
+
+void lb_ir_line(ir_program *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_text(p, IR_LINE, format, args);
     va_end(args);
 }
 
@@ -231,11 +270,11 @@ ir lb_ir_rolled(ir_program *p, uint32_t times) {
     return counter;
 }
 
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
     s->a = last;
-    snprintf(s->text, sizeof s->text, "%s(%s", function, arrays);
+    snprintf(s->text, sizeof s->text, "%s(%s\n%s", function, arrays, more);
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
@@ -295,9 +334,10 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
         lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "]");
     } else {
-        if (s->op == IR_CALL) lb_text_add(t, "%s, ", s->text);
+        const size_t before = s->op == IR_CALL ? strcspn(s->text, "\n") : 0;
+        if (s->op == IR_CALL) lb_text_add(t, "%.*s, ", (int)before, s->text);
         lb_ir_print_name(t, p, s->a);
-        if (s->op == IR_CALL) lb_text_add(t, ")");
+        if (s->op == IR_CALL) lb_text_add(t, "%s)", s->text + before + 1);
     }
     lb_text_add(t, ";\n");
 }

@@ -48,7 +48,7 @@ typedef struct ir_statement {
     uint32_t imm;
     ir_part part;
     uint64_t times;
-    char text[96]; /* name of an array or function, a comment */
+    char text[256]; /* name of an array or function, a comment; of a call also its arrays, those behind the last register past a newline */
 } ir_statement;
 
 typedef struct ir_program {
@@ -74,6 +74,14 @@ ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defi
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+/* Of conditions, a choice, and changes of type. lb_ir_bit: U, 1 where the condition holds and 0 where not. */
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no);
+ir lb_ir_both(ir_program *p, ir x, ir y);
+ir lb_ir_either(ir_program *p, ir x, ir y);
+ir lb_ir_not(ir_program *p, ir condition);
+ir lb_ir_bit(ir_program *p, ir condition);
+ir lb_ir_to_u(ir_program *p, ir i);
+ir lb_ir_to_i(ir_program *p, ir u);
 ir lb_ir_take(ir_program *p, const char *parameter);
 ir lb_ir_load(ir_program *p, const char *array, ir index);
 void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
@@ -86,7 +94,9 @@ void lb_ir_return(ir_program *p, ir value);
 void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 ir lb_ir_for(ir_program *p, uint32_t count);
 ir lb_ir_rolled(ir_program *p, uint32_t count); /* a loop that is to stay one */
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last);
+/* dst = function(arrays, last more). */
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
+void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 void lb_ir_array(ir_program *p, const char *name, uint32_t size);
 
 /* ---- what need not be said (fold.c) --------------------------------------------------------------------------------------- */

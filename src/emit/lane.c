@@ -2,6 +2,7 @@
 /* One lane of a group of 32: it decodes its own registers of A and B once, lays them into local memory for the others, and computes its
  * own elements of D. Where anything lies is lb_fragment's table. */
 #include "emit/lane.h"
+#include "emit/idiom.h"
 
 #include "emit/weights.h"
 
@@ -51,7 +52,7 @@ typedef struct strides {
 
 /* Local memory: the values of A [matrix][m][k], their exponents, the values of B [matrix][n][k], their exponents; of tier fast values alone. */
 static bool has_exponents(const file *f) {
-    return !f->rule.fast;
+    return f->rule.of_ab.count == 2;
 }
 
 static int words_of_a(const file *f) {
@@ -139,7 +140,7 @@ void lb_lane_registers(ir_program *p, const lb_fragment *f, const char *array, i
 
 /* Whether lanes look for NaN and Inf once for all their elements. */
 static bool marked(const file *f) {
-    return f->rule.weights && !f->rule.finite;
+    return f->rule.path == &lb_rule_weights && !f->rule.finite;
 }
 
 /* Whether two items of A (of B) are in the same row (column). */
@@ -174,9 +175,9 @@ static void share(const file *f, ir_program *p, const char *memory, const lb_fra
         p->part = IR_ADDRESS;
         const ir code = lb_lane_code(p, from, registers, i);
         p->part = IR_DECODE;
-        const rule_operand x = lb_rule_decode(&f->rule, p, format, code);
-        values[i] = lb_ir_do(p, f->rule.floats ? IR_BITS : IR_AS_U, x.value, 0, 0);
-        if (has_exponents(f)) exponents[i] = lb_ir_do(p, f->rule.weights ? IR_BITS : IR_AS_U, x.e, 0, 0);
+        const rule_operand x = f->rule.path->decode(&f->rule, p, format, (rule_code){code, 0});
+        values[i] = to_word(p, f->rule.of_ab.type[0], x.value);
+        if (has_exponents(f)) exponents[i] = to_word(p, f->rule.of_ab.type[1], x.e);
     }
     if (marked(f)) mark(f, p, from, exponents);
     p->part = IR_ADDRESS;
@@ -200,12 +201,9 @@ typedef struct lines {
 
 /* An operand out of local memory. */
 static rule_operand load_operand(const file *f, ir_program *p, const char *memory, ir at, int words) {
-    const ir value = lb_ir_load(p, memory, at);
-    rule_operand x = {lb_ir_do(p, f->rule.floats ? IR_FROM_BITS : IR_AS_I, value, 0, 0), 0};
-    if (has_exponents(f)) {
-        const ir e = lb_ir_load(p, memory, offset(p, at, words));
-        x.e = lb_ir_do(p, f->rule.weights ? IR_FROM_BITS : IR_AS_I, e, 0, 0);
-    }
+    const rule_registers *as = &f->rule.of_ab;
+    rule_operand x = {from_word(p, as->type[0], lb_ir_load(p, memory, at)), 0};
+    if (as->count == 2) x.e = from_word(p, as->type[1], lb_ir_load(p, memory, offset(p, at, words)));
     return x;
 }
 

@@ -25,27 +25,6 @@ typedef void op_warp(const op_group *g, const lb_scalar_op *op, const lb_scalar_
 #undef EMIT_LANE
 #undef EMIT_WARP
 
-/* What several emitters take. */
-static inline ir op_select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
-}
-
-static inline ir op_bit(ir_program *p, ir condition) {
-    return op_select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
-}
-
-static inline ir op_not(ir_program *p, ir condition) {
-    return lb_ir_do(p, IR_NOT, condition, 0, 0);
-}
-
-static inline ir op_to_u(ir_program *p, ir i) {
-    return lb_ir_do(p, IR_AS_U, i, 0, 0);
-}
-
-static inline ir op_to_i(ir_program *p, ir u) {
-    return lb_ir_do(p, IR_AS_I, u, 0, 0);
-}
-
 /* A number of two's complement in `count` words. */
 static inline wide op_number(ir_program *p, lb_word w, wide word, int count) {
     return lb_wide_extended(p, word, lb_word_bits(w), lb_word_is_signed(w), count);

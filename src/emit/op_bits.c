@@ -26,7 +26,7 @@ static ir reversed(ir_program *p, ir x) {
 }
 
 static ir leading_zeros(ir_program *p, wide x) {
-    return lb_ir_do(p, IR_ADD, op_to_u(p, lb_wide_clz(p, x)), op_bit(p, lb_wide_is_zero(p, x)), 0);
+    return lb_ir_do(p, IR_ADD, lb_ir_to_u(p, lb_wide_clz(p, x)), lb_ir_bit(p, lb_wide_is_zero(p, x)), 0);
 }
 
 /* The bits that differ from the sign. */
@@ -49,7 +49,7 @@ void lb_op_count(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r,
         n = leading_zeros(p, in[0]);
     } else {
         const ir zeros = leading_zeros(p, unlike_sign(p, op->in[0], in[0])), at = lb_ir_do(p, IR_SUB, lb_ir_u(p, bits - 1), zeros, 0);
-        n = r->what == LB_BFIND ? at : op_select(p, lb_ir_with(p, IR_EQ, zeros, bits), lb_ir_u(p, UINT32_MAX), zeros);
+        n = r->what == LB_BFIND ? at : lb_ir_select(p, lb_ir_with(p, IR_EQ, zeros, bits), lb_ir_u(p, UINT32_MAX), zeros);
     }
     *out = lb_wide_of(n);
 }
@@ -57,7 +57,7 @@ void lb_op_count(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r,
 /* ---- fields --------------------------------------------------------------------------------------------------------------------- */
 
 static ir low_byte(ir_program *p, wide x) {
-    return op_to_i(p, lb_ir_with(p, IR_AND, x.word[0], 0xff));
+    return lb_ir_to_i(p, lb_ir_with(p, IR_AND, x.word[0], 0xff));
 }
 
 /* x where the condition holds, else 0. */
@@ -95,10 +95,10 @@ void lb_op_bfi(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, c
 
 /* From base on, a step after another; a base above 31 becomes one that 32 steps do not bring back. */
 void lb_op_fns(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
-    const ir offset = op_to_i(p, in[2].word[0]), first = in[1].word[0];
-    const ir base = op_to_i(p, op_select(p, lb_ir_with(p, IR_LT, first, 32), first, lb_ir_u(p, 64)));
+    const ir offset = lb_ir_to_i(p, in[2].word[0]), first = in[1].word[0];
+    const ir base = lb_ir_to_i(p, lb_ir_select(p, lb_ir_with(p, IR_LT, first, 32), first, lb_ir_u(p, 64)));
     const ir upward = lb_ir_with(p, IR_GE, offset, 1), none = lb_ir_with(p, IR_EQ, offset, 0);
-    const ir step = op_select(p, upward, lb_ir_i(p, 1), op_select(p, none, lb_ir_i(p, 0), lb_ir_i(p, -1)));
+    const ir step = lb_ir_select(p, upward, lb_ir_i(p, 1), lb_ir_select(p, none, lb_ir_i(p, 0), lb_ir_i(p, -1)));
     const ir sign = lb_ir_with(p, IR_SHR, in[2].word[0], 31);
     const ir wanted = lb_ir_with(p, IR_MAX, lb_wide_negated(p, in[2], sign).word[0], 1); /* the how-manieth */
     const ir at = lb_ir_var(p, base), found = lb_ir_var(p, lb_ir_u(p, UINT32_MAX)), seen = lb_ir_var(p, lb_ir_u(p, 0));
@@ -107,11 +107,11 @@ void lb_op_fns(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, c
     const uint64_t times = p->times;
     lb_ir_for(p, 32);
     p->times = 32 * times;
-    const ir inside = lb_ir_do(p, IR_BOTH, lb_ir_with(p, IR_GE, at, 0), lb_ir_with(p, IR_LT, at, 32), 0);
+    const ir inside = lb_ir_both(p, lb_ir_with(p, IR_GE, at, 0), lb_ir_with(p, IR_LT, at, 32));
     const ir bit = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_SHR, in[0].word[0], lb_wide_clamp(p, at, 31), 0), 1);
-    const ir now = lb_ir_do(p, IR_ADD, seen, op_select(p, inside, bit, lb_ir_u(p, 0)), 0);
-    const ir hit = lb_ir_do(p, IR_BOTH, lb_ir_do(p, IR_EQ, now, wanted, 0), lb_ir_do(p, IR_LT, seen, now, 0), 0);
-    const ir next = lb_ir_do(p, IR_ADD, at, step, 0), answer = op_select(p, hit, op_to_u(p, at), found);
+    const ir now = lb_ir_do(p, IR_ADD, seen, lb_ir_select(p, inside, bit, lb_ir_u(p, 0)), 0);
+    const ir hit = lb_ir_both(p, lb_ir_do(p, IR_EQ, now, wanted, 0), lb_ir_do(p, IR_LT, seen, now, 0));
+    const ir next = lb_ir_do(p, IR_ADD, at, step, 0), answer = lb_ir_select(p, hit, lb_ir_to_u(p, at), found);
     lb_ir_set(p, found, answer);
     lb_ir_set(p, seen, now);
     lb_ir_set(p, at, next);
@@ -129,14 +129,15 @@ void lb_op_prmt(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, 
     if (r->what != LB_PRMT) {
         const ir mode = lb_ir_with(p, IR_AND, selectors, 3);
         selectors = lb_ir_u(p, lb_prmt_modes[r->what][3]);
-        for (int i = 3; i-- > 0;) selectors = op_select(p, lb_ir_with(p, IR_EQ, mode, i), lb_ir_u(p, lb_prmt_modes[r->what][i]), selectors);
+        for (int i = 3; i-- > 0;)
+            selectors = lb_ir_select(p, lb_ir_with(p, IR_EQ, mode, i), lb_ir_u(p, lb_prmt_modes[r->what][i]), selectors);
     }
     for (int i = 0; i < 4; i++) {
         const ir s = and_shifted(p, selectors, 4 * i, 15), by = lb_ir_with(p, IR_SHL, lb_ir_with(p, IR_AND, s, 3), 3);
-        const ir word = op_select(p, lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_AND, s, 4), 0), in[0].word[0], in[1].word[0]);
+        const ir word = lb_ir_select(p, lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_AND, s, 4), 0), in[0].word[0], in[1].word[0]);
         const ir byte = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_SHR, word, by, 0), 0xff);
-        const ir fill = op_select(p, lb_ir_with(p, IR_GE, byte, 0x80), lb_ir_u(p, 0xff), lb_ir_u(p, 0));
-        const ir taken = op_select(p, lb_ir_with(p, IR_GE, s, 8), fill, byte);
+        const ir fill = lb_ir_select(p, lb_ir_with(p, IR_GE, byte, 0x80), lb_ir_u(p, 0xff), lb_ir_u(p, 0));
+        const ir taken = lb_ir_select(p, lb_ir_with(p, IR_GE, s, 8), fill, byte);
         d = lb_ir_do(p, IR_OR, d, lb_ir_with(p, IR_SHL, taken, 8 * i), 0);
     }
     *out = lb_wide_of(d);
@@ -161,7 +162,7 @@ void lb_op_lop3(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, 
 
 /* A count of at most `most` (32), or below it. */
 static ir count_of(ir_program *p, wide word, unsigned flags) {
-    return op_to_i(p, lb_ir_with(p, flags & LB_CLAMP ? IR_MIN : IR_AND, word.word[0], flags & LB_CLAMP ? 32 : 31));
+    return lb_ir_to_i(p, lb_ir_with(p, flags & LB_CLAMP ? IR_MIN : IR_AND, word.word[0], flags & LB_CLAMP ? 32 : 31));
 }
 
 void lb_op_shf(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
@@ -173,12 +174,12 @@ void lb_op_shf(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, c
 
 void lb_op_shift(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
     const int bits = lb_word_bits(op->in[0]);
-    const ir n = in[1].word[0], by = op_to_i(p, lb_ir_with(p, IR_MIN, n, bits - 1)), all = lb_ir_with(p, IR_GE, n, bits);
+    const ir n = in[1].word[0], by = lb_ir_to_i(p, lb_ir_with(p, IR_MIN, n, bits - 1)), all = lb_ir_with(p, IR_GE, n, bits);
     const wide x = op_number(p, op->in[0], in[0], in[0].count);
     if (r->what == LB_RIGHT && lb_word_is_signed(op->in[0]))
         *out = lb_wide_sar(p, x, by);
     else
-        *out = where(p, op_not(p, all), r->what == LB_LEFT ? lb_wide_shl(p, x, by) : lb_wide_shr(p, x, by));
+        *out = where(p, lb_ir_not(p, all), r->what == LB_LEFT ? lb_wide_shl(p, x, by) : lb_wide_shr(p, x, by));
 }
 
 void lb_op_szext(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {

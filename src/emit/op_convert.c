@@ -20,17 +20,17 @@ static wide to_e8m0(ir_program *p, const lb_format *from, const lb_format *to, c
     const ir up = lb_soft_increment(p, (lb_rounding)rounding, n.sign, lb_ir_u(p, 1), leading, from->man_bits);
     const ir exponent = lb_ir_with(p, IR_ADD, n.steps, 1 - from->bias + to->bias);
     const int32_t most = (int32_t)lb_max_code(to);
-    const ir code = op_to_u(p, lb_wide_clamp(p, lb_ir_do(p, IR_ADD, exponent, op_to_i(p, up), 0), most));
-    const ir finite = op_select(p, lb_ir_do(p, IR_EITHER, lb_ir_with(p, IR_GE, x->sign, 1), x->is_zero, 0), lb_ir_u(p, 0), code);
-    const ir inf = op_select(p, lb_ir_with(p, IR_GE, x->sign, 1), lb_ir_u(p, 0), lb_ir_u(p, (uint32_t)most));
-    return lb_wide_of(op_select(p, x->is_nan, lb_ir_u(p, (uint32_t)most + 1), op_select(p, x->is_inf, inf, finite)));
+    const ir code = lb_ir_to_u(p, lb_wide_clamp(p, lb_ir_do(p, IR_ADD, exponent, lb_ir_to_i(p, up), 0), most));
+    const ir finite = lb_ir_select(p, lb_ir_either(p, lb_ir_with(p, IR_GE, x->sign, 1), x->is_zero), lb_ir_u(p, 0), code);
+    const ir inf = lb_ir_select(p, lb_ir_with(p, IR_GE, x->sign, 1), lb_ir_u(p, 0), lb_ir_u(p, (uint32_t)most));
+    return lb_wide_of(lb_ir_select(p, x->is_nan, lb_ir_u(p, (uint32_t)most + 1), lb_ir_select(p, x->is_inf, inf, finite)));
 }
 
 /* Code e is 2^(e - bias): a one whose steps are e, less what the formats' least exponents differ by. */
 static soft_number from_e8m0(ir_program *p, const lb_format *from, wide code) {
     return (soft_number){.code = code,
                          .sign = lb_ir_u(p, 0),
-                         .steps = lb_ir_with(p, IR_SUB, op_to_i(p, code.word[0]), 1),
+                         .steps = lb_ir_with(p, IR_SUB, lb_ir_to_i(p, code.word[0]), 1),
                          .sig = lb_wide_u(p, 1, 1),
                          .is_nan = lb_ir_with(p, IR_EQ, code.word[0], (int32_t)lb_max_code(from) + 1),
                          .is_inf = lb_ir_b(p, false)};
@@ -109,8 +109,8 @@ void lb_op_float_to_int(ir_program *p, const lb_scalar_op *op, const lb_scalar_r
     const ir negative = lb_ir_with(p, IR_GE, x.sign, 1);
     const wide below = is_signed ? top : lb_wide_u(p, 0, count + 1);
     const wide most = lb_wide_select(p, negative, below, lb_wide_sub(p, top, one, NULL));
-    const ir huge = lb_ir_do(p, IR_EITHER, x.is_inf, lb_ir_with(p, IR_GE, e, 32 * count), 0);
-    const ir fits = lb_ir_do(p, IR_BOTH, op_not(p, huge), lb_wide_less(p, whole, most, false), 0);
+    const ir huge = lb_ir_either(p, x.is_inf, lb_ir_with(p, IR_GE, e, 32 * count));
+    const ir fits = lb_ir_both(p, lb_ir_not(p, huge), lb_wide_less(p, whole, most, false));
     const wide kept = lb_wide_resized(p, lb_wide_select(p, fits, whole, most), count);
     const wide nan = lb_wide_u(p, f->id == LB_F64 || bits == 64 ? UINT64_C(1) << (bits - 1) : 0, count);
     *out = lb_wide_select(p, x.is_nan, nan, lb_wide_negated(p, kept, x.sign));

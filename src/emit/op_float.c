@@ -62,7 +62,7 @@ void lb_op_minmax(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r
     const wide a = magnitudes ? x[0].magnitude : x[0].code, b = magnitudes ? x[1].magnitude : x[1].code;
     const wide order_a = magnitudes ? a : order_of(p, &x[0]), order_b = magnitudes ? b : order_of(p, &x[1]);
     const ir less = r->what == LB_DO_MIN ? lb_wide_less(p, order_a, order_b, true) : lb_wide_less(p, order_b, order_a, true);
-    const ir take_a = lb_ir_do(p, IR_EITHER, x[1].is_nan, lb_ir_do(p, IR_BOTH, op_not(p, x[0].is_nan), less, 0), 0);
+    const ir take_a = lb_ir_either(p, x[1].is_nan, lb_ir_both(p, lb_ir_not(p, x[0].is_nan), less));
     wide taken = lb_wide_select(p, take_a, a, b);
     if (magnitudes) {
         const int top = taken.count - 1;

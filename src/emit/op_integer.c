@@ -55,7 +55,7 @@ void lb_op_int(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r, c
     case LB_INT_ABS: n = lb_wide_negated(p, a, top_bit(p, a)); break;
     case LB_INT_NEG: n = lb_wide_sub(p, zero(p, count), a, NULL); break;
     case LB_INT_SAD: n = lb_wide_add(p, x[2], distance(p, a, b, is_signed)); break;
-    case LB_INT_CNOT: n = lb_wide_resized(p, lb_wide_of(op_bit(p, lb_wide_is_zero(p, a))), count); break;
+    case LB_INT_CNOT: n = lb_wide_resized(p, lb_wide_of(lb_ir_bit(p, lb_wide_is_zero(p, a))), count); break;
     case LB_INT_NOT: n = lb_wide_each(p, IR_XOR, a, ones); break;
     default: n = divided(p, r->what, a, b, is_signed); break;
     }
@@ -146,13 +146,13 @@ static wide operate(ir_program *p, int what, wide a, wide b) {
         const ir up = lb_ir_with(p, IR_XOR, top_bit(p, sum), 1);
         return lb_wide_sar(p, lb_wide_add(p, sum, lb_wide_resized(p, lb_wide_of(up), a.count)), lb_ir_i(p, 1));
     }
-    default: return lb_wide_resized(p, lb_wide_of(op_bit(p, less)), a.count);
+    default: return lb_wide_resized(p, lb_wide_of(lb_ir_bit(p, less)), a.count);
     }
 }
 
 /* Counts are the low words of b, which is unsigned. */
 static wide moved(ir_program *p, const lb_scalar_rule *r, wide a, wide b) {
-    const ir n = op_to_i(p, lb_ir_with(p, r->flags & LB_CLAMP ? IR_MIN : IR_AND, b.word[0], r->flags & LB_CLAMP ? 32 : 31));
+    const ir n = lb_ir_to_i(p, lb_ir_with(p, r->flags & LB_CLAMP ? IR_MIN : IR_AND, b.word[0], r->flags & LB_CLAMP ? 32 : 31));
     return (r->what & 0xff) == LB_VSHL ? lb_wide_masked(p, lb_wide_shl(p, a, n), 32) : lb_wide_sar(p, a, n);
 }
 

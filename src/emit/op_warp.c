@@ -27,16 +27,16 @@ static void end_of_lanes(const op_group *g, uint64_t times) {
 
 void lb_op_shfl(const op_group *g, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
     ir_program *p = g->p;
-    const ir lane = op_to_i(p, g->lane), b = op_to_i(p, lb_ir_with(p, IR_AND, in[1].word[0], 31));
-    const ir c = op_to_i(p, lb_ir_with(p, IR_AND, in[2].word[0], 31));
-    const ir segment = op_to_i(p, lb_ir_with(p, IR_AND, lb_ir_with(p, IR_SHR, in[2].word[0], 8), 31)),
+    const ir lane = lb_ir_to_i(p, g->lane), b = lb_ir_to_i(p, lb_ir_with(p, IR_AND, in[1].word[0], 31));
+    const ir c = lb_ir_to_i(p, lb_ir_with(p, IR_AND, in[2].word[0], 31));
+    const ir segment = lb_ir_to_i(p, lb_ir_with(p, IR_AND, lb_ir_with(p, IR_SHR, in[2].word[0], 8), 31)),
              others = lb_ir_with(p, IR_XOR, segment, -1);
     const ir least = lb_ir_do(p, IR_AND, lane, segment, 0), most = lb_ir_do(p, IR_OR, least, lb_ir_do(p, IR_AND, c, others, 0), 0);
     const ir from[] = {lb_ir_do(p, IR_SUB, lane, b, 0), lb_ir_do(p, IR_ADD, lane, b, 0), lb_ir_do(p, IR_XOR, lane, b, 0),
                        lb_ir_do(p, IR_OR, least, lb_ir_do(p, IR_AND, b, others, 0), 0)};
     const ir inside = r->what == LB_UP ? lb_ir_do(p, IR_GE, from[LB_UP], most, 0) : lb_ir_do(p, IR_GE, most, from[r->what], 0);
-    out[0] = word_of(g, op, op_to_u(p, op_select(p, inside, from[r->what], lane)));
-    out[1] = lb_wide_of(op_bit(p, inside));
+    out[0] = word_of(g, op, lb_ir_to_u(p, lb_ir_select(p, inside, from[r->what], lane)));
+    out[1] = lb_wide_of(lb_ir_bit(p, inside));
 }
 
 void lb_op_vote(const op_group *g, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
@@ -45,10 +45,10 @@ void lb_op_vote(const op_group *g, const lb_scalar_op *op, const lb_scalar_rule 
     uint64_t times;
     (void)in;
     const ir at = lanes_from_own(g, 0, &times), negative = lb_ir_with(p, IR_SHR, word_of(g, op, at).word[0], 31);
-    lb_ir_set(p, ballot, lb_ir_do(p, IR_OR, ballot, lb_ir_do(p, IR_SHL, negative, op_to_i(p, at), 0), 0));
+    lb_ir_set(p, ballot, lb_ir_do(p, IR_OR, ballot, lb_ir_do(p, IR_SHL, negative, lb_ir_to_i(p, at), 0), 0));
     end_of_lanes(g, times);
     const ir all = lb_ir_with(p, IR_EQ, ballot, -1), none = lb_ir_with(p, IR_EQ, ballot, 0);
-    const ir answer[] = {ballot, op_bit(p, all), op_bit(p, op_not(p, none)), op_bit(p, lb_ir_do(p, IR_EITHER, all, none, 0))};
+    const ir answer[] = {ballot, lb_ir_bit(p, all), lb_ir_bit(p, lb_ir_not(p, none)), lb_ir_bit(p, lb_ir_either(p, all, none))};
     out[0] = lb_wide_of(answer[r->what]);
 }
 
@@ -58,8 +58,8 @@ static ir same_as_own(const op_group *g, const lb_scalar_op *op) {
     const wide own = word_of(g, op, g->lane);
     const ir mask = lb_ir_var(p, lb_ir_u(p, 0));
     uint64_t times;
-    const ir at = lanes_from_own(g, 0, &times), same = op_bit(p, lb_wide_equal(p, word_of(g, op, at), own));
-    lb_ir_set(p, mask, lb_ir_do(p, IR_OR, mask, lb_ir_do(p, IR_SHL, same, op_to_i(p, at), 0), 0));
+    const ir at = lanes_from_own(g, 0, &times), same = lb_ir_bit(p, lb_wide_equal(p, word_of(g, op, at), own));
+    lb_ir_set(p, mask, lb_ir_do(p, IR_OR, mask, lb_ir_do(p, IR_SHL, same, lb_ir_to_i(p, at), 0), 0));
     end_of_lanes(g, times);
     return mask;
 }
@@ -75,8 +75,8 @@ void lb_op_match_all(const op_group *g, const lb_scalar_op *op, const lb_scalar_
     (void)r;
     (void)in;
     const ir all = lb_ir_with(p, IR_EQ, same_as_own(g, op), -1);
-    out[0] = lb_wide_of(op_select(p, all, lb_ir_u(p, UINT32_MAX), lb_ir_u(p, 0)));
-    out[1] = lb_wide_of(op_bit(p, all));
+    out[0] = lb_wide_of(lb_ir_select(p, all, lb_ir_u(p, UINT32_MAX), lb_ir_u(p, 0)));
+    out[1] = lb_wide_of(lb_ir_bit(p, all));
 }
 
 void lb_op_redux(const op_group *g, const lb_scalar_op *op, const lb_scalar_rule *r, const wide *in, wide *out) {
@@ -87,9 +87,9 @@ void lb_op_redux(const op_group *g, const lb_scalar_op *op, const lb_scalar_rule
     uint64_t times;
     (void)in;
     const ir at = lanes_from_own(g, 1, &times), other = word_of(g, op, at).word[0];
-    const ir a = is_signed ? op_to_i(p, x) : x, b = is_signed ? op_to_i(p, other) : other;
+    const ir a = is_signed ? lb_ir_to_i(p, x) : x, b = is_signed ? lb_ir_to_i(p, other) : other;
     /* a sum of words wraps, so it is one of U */
-    lb_ir_set(p, x, r->what == LB_REDUX_ADD ? lb_ir_do(p, IR_ADD, x, other, 0) : op_to_u(p, lb_ir_do(p, does[r->what], a, b, 0)));
+    lb_ir_set(p, x, r->what == LB_REDUX_ADD ? lb_ir_do(p, IR_ADD, x, other, 0) : lb_ir_to_u(p, lb_ir_do(p, does[r->what], a, b, 0)));
     end_of_lanes(g, times);
     out[0] = lb_wide_of(x);
 }

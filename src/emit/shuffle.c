@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "emit/shuffle.h"
+#include "emit/idiom.h"
 
 #include "base/try.h"
 
@@ -40,6 +41,9 @@ static bool find_source(const file *f, const lb_fragment *from, int d_item, int 
 }
 
 lb_status lb_shuffle_check(const file *f, lb_error *err) {
+    if (!f->rule.path->lanes || f->rule.scales || f->rule.u->sparse_group)
+        return lb_fail(err, LB_E_UNAVAILABLE, f->rule.u->name,
+                       "sub-group shuffles are written for dense blocks; exchange through local memory is written");
     if (!lb_ir_more_of(f->l)->op[IR_SHUFFLE])
         return lb_fail(err, LB_E_UNAVAILABLE, "exchange", "%s has no sub-groups; exchange through local memory is written", f->l->name);
     const lb_fragment *const operands[] = {&f->a, &f->b};
@@ -97,9 +101,9 @@ static void decode(const file *f, ir_program *p, const lb_fragment *from, ir lan
         p->part = IR_ADDRESS;
         const ir code = lb_lane_code(p, from, registers, i);
         p->part = IR_DECODE;
-        const rule_operand x = lb_rule_decode(r, p, is_a ? r->a : r->b, code);
-        o->value[i] = lb_ir_do(p, r->floats ? IR_BITS : IR_AS_U, x.value, 0, 0);
-        if (!r->fast) o->e[i] = lb_ir_do(p, r->weights ? IR_BITS : IR_AS_U, x.e, 0, 0);
+        const rule_operand x = r->path->decode(r, p, is_a ? r->a : r->b, (rule_code){code, 0});
+        o->value[i] = to_word(p, r->of_ab.type[0], x.value);
+        if (r->of_ab.count == 2) o->e[i] = to_word(p, r->of_ab.type[1], x.e);
     }
     p->part = IR_ADDRESS;
     if (find_source(f, from, 0, 0, &s)) o->lane = source_lane(p, lane, s.step);
@@ -120,8 +124,8 @@ static const rule_operand *fetch(const file *f, ir_program *p, own *o, int d_ite
         rule_operand *x = &o->line[at].operand[k];
         find_source(f, o->from, d_item, k, &s);
         const ir lane = s.first ? lb_ir_with(p, IR_ADD, o->lane, s.first) : o->lane;
-        x->value = lb_ir_do(p, r->floats ? IR_FROM_BITS : IR_AS_I, lb_ir_do(p, IR_SHUFFLE, o->value[s.item], lane, 0), 0, 0);
-        if (!r->fast) x->e = lb_ir_do(p, r->weights ? IR_FROM_BITS : IR_AS_I, lb_ir_do(p, IR_SHUFFLE, o->e[s.item], lane, 0), 0, 0);
+        x->value = from_word(p, r->of_ab.type[0], lb_ir_do(p, IR_SHUFFLE, o->value[s.item], lane, 0));
+        if (r->of_ab.count == 2) x->e = from_word(p, r->of_ab.type[1], lb_ir_do(p, IR_SHUFFLE, o->e[s.item], lane, 0));
     }
     return o->line[at].operand;
 }
@@ -160,6 +164,7 @@ void lb_shuffle_print(lb_text *t, const file *f, ir_program *p) {
     lb_text_add(t, "%svoid %s(%s u%d", f->l->function, f->name, f->l->type[IR_U], lane);
     lb_lane_arrays(t, f, true, true);
     lb_text_add(t, ") {\n");
+    lb_ir_prune(p);
     lb_ir_print_body(t, f->l, p);
     lb_text_add(t, "}\n");
 }

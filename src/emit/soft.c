@@ -4,30 +4,6 @@
 /* Steps of a product with zero: below all others. */
 enum { NOWHERE = -100000 };
 
-static ir select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
-}
-
-static ir both(ir_program *p, ir x, ir y) {
-    return lb_ir_do(p, IR_BOTH, x, y, 0);
-}
-
-static ir either(ir_program *p, ir x, ir y) {
-    return lb_ir_do(p, IR_EITHER, x, y, 0);
-}
-
-static ir to_u(ir_program *p, ir i) {
-    return lb_ir_do(p, IR_AS_U, i, 0, 0);
-}
-
-static ir to_i(ir_program *p, ir u) {
-    return lb_ir_do(p, IR_AS_I, u, 0, 0);
-}
-
-static ir bit_of(ir_program *p, ir condition) {
-    return select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
-}
-
 /* ---- a format in words ------------------------------------------------------------------------------------------------------ */
 
 static int words_of(const lb_format *f) {
@@ -73,9 +49,9 @@ soft_number lb_soft_unpack(ir_program *p, const lb_format *f, wide code) {
     soft_number x = {.code = code, .magnitude = magnitude_of(p, f, code)};
     const int top = code.count - 1, at = field_at(f);
     x.sign = f->sign_bits ? lb_ir_with(p, IR_SHR, code.word[top], f->bits - 1 - 32 * top) : lb_ir_u(p, 0);
-    x.steps = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, to_i(p, lb_ir_with(p, IR_SHR, x.magnitude.word[top], at)), 1), 0);
+    x.steps = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, lb_ir_to_i(p, lb_ir_with(p, IR_SHR, x.magnitude.word[top], at)), 1), 0);
     x.sig = x.magnitude;
-    x.sig.word[top] = lb_ir_do(p, IR_SUB, x.sig.word[top], lb_ir_with(p, IR_SHL, to_u(p, x.steps), at), 0);
+    x.sig.word[top] = lb_ir_do(p, IR_SUB, x.sig.word[top], lb_ir_with(p, IR_SHL, lb_ir_to_u(p, x.steps), at), 0);
     x.is_zero = lb_wide_is_zero(p, x.magnitude);
     const wide limit = lb_wide_u(p, limit_of(f), code.count);
     const bool has_inf = f->special == LB_SPECIAL_IEEE, has_nan = has_inf || f->special == LB_SPECIAL_NAN_TOP;
@@ -98,10 +74,11 @@ ir lb_soft_increment(ir_program *p, lb_rounding rounding, ir sign, ir odd, ir re
     const ir inexact = lb_ir_with(p, IR_GE, rest, 1), negative = lb_ir_with(p, IR_GE, sign, 1);
     switch (rounding) {
     case LB_RZ: return lb_ir_u(p, 0);
-    case LB_RNA: return bit_of(p, lb_ir_with(p, IR_GE, rest, half));
-    case LB_RU: return bit_of(p, both(p, inexact, lb_ir_do(p, IR_NOT, negative, 0, 0)));
-    case LB_RD: return bit_of(p, both(p, inexact, negative));
-    default: return bit_of(p, lb_ir_with(p, IR_GE, lb_ir_do(p, IR_ADD, rest, odd, 0), half + 1));
+    case LB_RNA: return lb_ir_bit(p, lb_ir_with(p, IR_GE, rest, half));
+    case LB_RU: return lb_ir_bit(p, lb_ir_both(p, inexact, lb_ir_not(p, negative)));
+    case LB_RD: return lb_ir_bit(p, lb_ir_both(p, inexact, negative));
+    case LB_ODD: return lb_ir_bit(p, lb_ir_both(p, inexact, lb_ir_with(p, IR_EQ, odd, 0)));
+    default: return lb_ir_bit(p, lb_ir_with(p, IR_GE, lb_ir_do(p, IR_ADD, rest, odd, 0), half + 1));
     }
 }
 
@@ -118,21 +95,32 @@ wide lb_soft_inf(ir_program *p, const soft_rule *s, ir sign) {
     return with_sign(p, s->f, lb_wide_u(p, limit_of(s->f) - s->saturate, words_of(s->f)), sign);
 }
 
+/* A normalised magnitude whose leading one has `steps`, below 0, that man_bits + 1 bits do not round up to the least normal number. */
+static ir stays_tiny(ir_program *p, const lb_format *f, ir steps, wide sig) {
+    const int bits = 32 * sig.count;
+    const wide least = lb_wide_up(p, lb_wide_u(p, (UINT64_C(1) << (f->man_bits + 2)) - 1, sig.count), bits - f->man_bits - 2);
+    const ir below = lb_ir_either(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, -1), 0), lb_wide_less(p, sig, least, false));
+    return lb_ir_both(p, lb_ir_do(p, IR_LT, steps, lb_ir_i(p, 0), 0), below);
+}
+
 /* Kept bits, what they drop (below one << low) and the steps of the code: from here on no bit moves. */
 typedef struct kept {
     wide sig;
     ir steps;
     int low;
+    ir tiny; /* of an unbounded rule: a result that is to be flushed, a B */
 } kept;
 
-static kept normalised(ir_program *p, const lb_format *f, soft_value v) {
+static kept normalised(ir_program *p, const soft_rule *s, soft_value v) {
+    const lb_format *f = s->f;
     const int words = lb_wide_words(f->man_bits + 3);
     const ir zeros = lb_wide_clz(p, v.sig);
     wide sig = lb_wide_shl(p, v.sig, zeros);
     sig = v.sig.count > words ? lb_wide_top(p, sig, words) : lb_wide_up(p, lb_wide_resized(p, sig, words), 32 * (words - v.sig.count));
-    const ir steps = select(p, lb_wide_is_zero(p, sig), lb_ir_i(p, 0), lb_ir_do(p, IR_SUB, v.top, zeros, 0));
+    const ir steps = lb_ir_select(p, lb_wide_is_zero(p, sig), lb_ir_i(p, 0), lb_ir_do(p, IR_SUB, v.top, zeros, 0));
+    const ir tiny = s->unbounded ? stays_tiny(p, f, steps, sig) : 0;
     const ir down = lb_wide_clamp(p, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), steps, 0), 32 * words - 1); /* of a subnormal result */
-    return (kept){lb_wide_shr_sticky(p, sig, down), steps, 32 * words - 1 - f->man_bits};
+    return (kept){lb_wide_shr_sticky(p, sig, down), steps, 32 * words - 1 - f->man_bits, tiny};
 }
 
 wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
@@ -144,16 +132,17 @@ wide lb_soft_round(ir_program *p, const soft_rule *s, soft_value v) {
     const lb_format *f = s->f;
     const int count = words_of(f);
     lb_ir_comment(p, "rounded once, %s", how[s->rounding]);
-    const kept k = normalised(p, f, v);
+    const kept k = normalised(p, s, v);
     wide code = lb_wide_down(p, k.sig, k.low), exponent = lb_wide_u(p, 0, code.count);
     const ir rest = lb_ir_with(p, IR_AND, k.sig.word[0], (int32_t)((UINT32_C(1) << k.low) - 1));
     const ir up = lb_soft_increment(p, s->rounding, v.sign, lb_ir_with(p, IR_AND, code.word[0], 1), rest, k.low);
     /* The kept bits hold the leading one, so a step less is the exponent; a carry moves into it by itself. */
-    const ir above = to_u(p, lb_wide_clamp(p, k.steps, 1 << f->exp_bits));
+    const ir above = lb_ir_to_u(p, lb_wide_clamp(p, k.steps, 1 << f->exp_bits));
     exponent.word[code.count - 1] = lb_ir_with(p, IR_SHL, above, f->man_bits - 32 * (code.count - 1));
     code = lb_wide_add(p, lb_wide_add(p, code, exponent), lb_wide_resized(p, lb_wide_of(up), code.count));
     code = lb_wide_resized(p, code, count);
     code = lb_wide_select(p, lb_wide_less(p, code, lb_wide_u(p, limit_of(f), count), false), code, overflowed(p, s, v.sign));
+    if (s->unbounded) code = lb_wide_select(p, k.tiny, lb_wide_u(p, 0, count), code);
     if (s->flush) code = lb_wide_select(p, is_subnormal(p, f, code), lb_wide_u(p, 0, count), code);
     return with_sign(p, f, code, v.sign);
 }
@@ -179,13 +168,14 @@ static wide settled(ir_program *p, const soft_rule *s, const soft_number *x, int
 
 static special special_sum(ir_program *p, special a, special b) {
     const ir opposite = lb_ir_with(p, IR_GE, lb_ir_do(p, IR_XOR, a.sign, b.sign, 0), 1);
-    const ir none = both(p, both(p, a.is_inf, b.is_inf), opposite);
-    return (special){either(p, either(p, a.is_nan, b.is_nan), none), either(p, a.is_inf, b.is_inf), select(p, a.is_inf, a.sign, b.sign)};
+    const ir none = lb_ir_both(p, lb_ir_both(p, a.is_inf, b.is_inf), opposite);
+    return (special){lb_ir_either(p, lb_ir_either(p, a.is_nan, b.is_nan), none), lb_ir_either(p, a.is_inf, b.is_inf),
+                     lb_ir_select(p, a.is_inf, a.sign, b.sign)};
 }
 
 static special special_product(ir_program *p, const soft_number *x, const soft_number *y) {
-    const ir none = either(p, both(p, x->is_inf, y->is_zero), both(p, x->is_zero, y->is_inf));
-    return (special){either(p, either(p, x->is_nan, y->is_nan), none), either(p, x->is_inf, y->is_inf),
+    const ir none = lb_ir_either(p, lb_ir_both(p, x->is_inf, y->is_zero), lb_ir_both(p, x->is_zero, y->is_inf));
+    return (special){lb_ir_either(p, lb_ir_either(p, x->is_nan, y->is_nan), none), lb_ir_either(p, x->is_inf, y->is_inf),
                      lb_ir_do(p, IR_XOR, x->sign, y->sign, 0)};
 }
 
@@ -205,8 +195,8 @@ static soft_value sum_of(ir_program *p, const soft_rule *s, soft_value a, soft_v
     const wide sig = lb_wide_select(p, lb_ir_with(p, IR_GE, differ, 1), difference, lb_wide_add(p, big, moved));
     const ir turned = lb_ir_do(p, IR_AND, differ, borrow, 0);
     const ir of_zero = lb_ir_do(p, s->rounding == LB_RD ? IR_OR : IR_AND, a.sign, b.sign, 0);
-    const ir of_sum = lb_ir_do(p, IR_XOR, select(p, swap, b.sign, a.sign), turned, 0);
-    return (soft_value){select(p, lb_wide_is_zero(p, sig), of_zero, of_sum), top, sig};
+    const ir of_sum = lb_ir_do(p, IR_XOR, lb_ir_select(p, swap, b.sign, a.sign), turned, 0);
+    return (soft_value){lb_ir_select(p, lb_wide_is_zero(p, sig), of_zero, of_sum), top, sig};
 }
 
 /* A number in `count` words, its leading one (if it has one) in the second bit from the top. */
@@ -255,10 +245,29 @@ wide lb_soft_fma(ir_program *p, const soft_rule *s, wide x, wide y, wide z) {
     const soft_number a = lb_soft_normalised(p, f, n[0]), b = lb_soft_normalised(p, f, n[1]);
     const int count = lb_wide_words(2 * f->man_bits + 5);
     soft_value product = product_of(p, f, &a, &b, count, 32 * count - 3 - 2 * f->man_bits);
-    product.top = select(p, either(p, n[0].is_zero, n[1].is_zero), lb_ir_i(p, NOWHERE), product.top);
+    product.top = lb_ir_select(p, lb_ir_either(p, n[0].is_zero, n[1].is_zero), lb_ir_i(p, NOWHERE), product.top);
     const soft_value v = sum_of(p, s, product, term_of(p, f, &n[2], n[2].sign, count));
     const special of_z = {n[2].is_nan, n[2].is_inf, n[2].sign};
     return settled(p, s, n, 3, special_sum(p, special_product(p, &n[0], &n[1]), of_z), lb_soft_round(p, s, v));
+}
+
+wide lb_soft_dot2(ir_program *p, const soft_rule *s, wide a, wide b, wide x, wide y) {
+    const lb_format *f = s->f;
+    const wide codes[4] = {a, b, x, y};
+    const int count = lb_wide_words(2 * f->man_bits + 5);
+    soft_number n[4], m[4];
+    soft_value product[2];
+    special of[2];
+    for (int i = 0; i < 4; i++) {
+        n[i] = lb_soft_unpack(p, f, codes[i]);
+        m[i] = lb_soft_normalised(p, f, n[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        product[i] = product_of(p, f, &m[2 * i], &m[2 * i + 1], count, 32 * count - 3 - 2 * f->man_bits);
+        product[i].top = lb_ir_select(p, lb_ir_either(p, n[2 * i].is_zero, n[2 * i + 1].is_zero), lb_ir_i(p, NOWHERE), product[i].top);
+        of[i] = special_product(p, &n[2 * i], &n[2 * i + 1]);
+    }
+    return settled(p, s, n, 4, special_sum(p, of[0], of[1]), lb_soft_round(p, s, sum_of(p, s, product[0], product[1])));
 }
 
 /* ---- quotients and roots ---------------------------------------------------------------------------------------------------- */
@@ -266,7 +275,7 @@ wide lb_soft_fma(ir_program *p, const soft_rule *s, wide x, wide y, wide z) {
 /* A result with one bit more, set where something remains. */
 static wide with_rest(ir_program *p, wide x, wide rest) {
     x = lb_wide_up(p, x, 1);
-    x.word[0] = lb_ir_do(p, IR_OR, x.word[0], select(p, lb_wide_is_zero(p, rest), lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
+    x.word[0] = lb_ir_do(p, IR_OR, x.word[0], lb_ir_select(p, lb_wide_is_zero(p, rest), lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
     return x;
 }
 
@@ -280,8 +289,8 @@ wide lb_soft_div(ir_program *p, const soft_rule *s, wide x, wide y) {
     const wide quotient = lb_wide_divide(p, a.sig, lb_wide_u(p, 0, count), lb_wide_up(p, b.sig, 1), bits, &rest);
     const ir steps = lb_ir_do(p, IR_SUB, a.steps, b.steps, 0), sign = lb_ir_do(p, IR_XOR, a.sign, b.sign, 0);
     const soft_value v = {sign, lb_ir_with(p, IR_ADD, steps, 32 * count - 1 - bits - least_exponent(f)), with_rest(p, quotient, rest)};
-    const ir none = either(p, both(p, a.is_inf, b.is_inf), both(p, a.is_zero, b.is_zero));
-    const special e = {either(p, either(p, a.is_nan, b.is_nan), none), either(p, a.is_inf, b.is_zero), sign};
+    const ir none = lb_ir_either(p, lb_ir_both(p, a.is_inf, b.is_inf), lb_ir_both(p, a.is_zero, b.is_zero));
+    const special e = {lb_ir_either(p, lb_ir_either(p, a.is_nan, b.is_nan), none), lb_ir_either(p, a.is_inf, b.is_zero), sign};
     const wide zero = with_sign(p, f, lb_wide_u(p, 0, count), sign);
     return settled(p, s, n, 2, e, lb_wide_select(p, b.is_inf, zero, lb_soft_round(p, s, v)));
 }
@@ -321,7 +330,7 @@ wide lb_soft_sqrt(ir_program *p, const soft_rule *s, wide x) {
     const wide root = root_of(p, radicand, bits, &rest);
     const ir top = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHR, e, 1), 32 * count - 1 - bits - least);
     const soft_value v = {a.sign, top, with_rest(p, root, rest)};
-    const ir negative = both(p, lb_ir_with(p, IR_GE, a.sign, 1), lb_ir_do(p, IR_NOT, a.is_zero, 0, 0));
-    const special e_of = {either(p, a.is_nan, negative), a.is_inf, a.sign};
+    const ir negative = lb_ir_both(p, lb_ir_with(p, IR_GE, a.sign, 1), lb_ir_not(p, a.is_zero));
+    const special e_of = {lb_ir_either(p, a.is_nan, negative), a.is_inf, a.sign};
     return settled(p, s, &n, 1, e_of, lb_wide_select(p, a.is_zero, x, lb_soft_round(p, s, v)));
 }

@@ -11,14 +11,17 @@
 /* How results come out. Zero is IEEE 754 to nearest even, with `nan` to be said. */
 typedef struct soft_rule {
     const lb_format *f;
-    lb_rounding rounding; /* LB_RNE, LB_RNA, LB_RZ, LB_RU or LB_RD */
+    lb_rounding rounding; /* LB_RNE, LB_RNA, LB_RZ, LB_RU, LB_RD, or LB_ODD with overflow to Inf */
     bool saturate;        /* an overflow or Inf becomes the largest finite value */
     bool flush;           /* a result that is subnormal after rounding becomes a zero of its sign */
+    bool unbounded;       /* with flush, to nearest even: what is subnormal is told as if exponents had no end, as x86 does */
     bool keeps_nan;       /* the first NaN among the operands comes out, quieted */
     uint64_t nan;         /* the NaN where there is none, or none is kept */
 } soft_rule;
 
 wide lb_soft_fma(ir_program *p, const soft_rule *s, wide x, wide y, wide z);
+/* a b + x y, rounded once. */
+wide lb_soft_dot2(ir_program *p, const soft_rule *s, wide a, wide b, wide x, wide y);
 wide lb_soft_add(ir_program *p, const soft_rule *s, wide x, wide y);
 wide lb_soft_sub(ir_program *p, const soft_rule *s, wide x, wide y);
 wide lb_soft_mul(ir_program *p, const soft_rule *s, wide x, wide y);

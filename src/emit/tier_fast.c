@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "emit/tier_fast.h"
-
-#include "base/try.h"
+/* The cheap approximation of a truncated unit, `--tier fast`: each block's products and c added in f32, in order, and rounded once.
+ * It is not the unit; how often it gives the unit's bits is measured (tools/gen_fast_rates). */
+#include "emit/idiom.h"
+#include "emit/rule.h"
 
 #include <string.h>
 
@@ -13,21 +14,17 @@ static bool takes(const lb_format *f) {
     return known && (f->exp_bits <= 5 || (f->exp_bits == 8 && f->special == LB_SPECIAL_IEEE)) && f->man_bits <= 11;
 }
 
-lb_status lb_fast_of(const lb_unit *u, const lb_emit_options *o, rule *out, lb_error *err) {
-    rule r = {.u = u, .a = lb_format_row(u->a), .b = lb_format_row(u->b), .floats = true, .fast = true, .finite = o->finite};
+static lb_status open_fast(rule *r, const lb_emit_options *o, lb_error *err) {
+    const lb_unit *u = r->u;
     if (u->path != LB_PATH_TRUNCATED)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "tier fast is written for units of path truncated, not %s; --tier exact may be",
                        lb_unit_path_name(u->path));
     if (o->integers) return lb_fail(err, LB_E_ARG, u->name, "tier fast is f32 sums: it is not written in integers");
-    LB_TRY(lb_engine_of(u, &r.g, err));
-    if (!takes(r.a) || !takes(r.b) || u->k > 128 || u->round == LB_UNIT_RNE_F32)
+    if (!lb_unit_is_plain(u) || !takes(r->a) || !takes(r->b) || u->k > 128 || u->round == LB_UNIT_RNE_F32)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "tier fast is written for operands that are f32 numbers, and f32 or f16 results");
-    *out = r;
+    r->finite = o->finite;
+    r->of_ab = (rule_registers){1, {IR_F}};
     return LB_OK;
-}
-
-static ir select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
 }
 
 static ir from_bits(ir_program *p, ir u) {
@@ -50,13 +47,18 @@ static ir widened(const rule *r, ir_program *p, const lb_format *f, ir magnitude
     return select(p, lb_ir_with(p, IR_GE, magnitude, least), lb_ir_with(p, IR_OR, moved, INF | (top ? 1 << 22 : 0)), finite);
 }
 
-rule_operand lb_fast_decode(const rule *r, ir_program *p, const lb_format *f, ir code) {
+/* A code as an f32, NaN and Inf included. */
+static ir widen(const rule *r, ir_program *p, const lb_format *f, ir code) {
     const int top = f->exp_bits + f->man_bits;
     const ir kept = f->pad_bits ? lb_ir_with(p, IR_SHR, code, f->pad_bits) : code;
-    if (f->exp_bits == 8) return (rule_operand){from_bits(p, lb_ir_with(p, IR_SHL, kept, FRACTION - f->man_bits)), 0};
+    if (f->exp_bits == 8) return from_bits(p, lb_ir_with(p, IR_SHL, kept, FRACTION - f->man_bits));
     const ir magnitude = lb_ir_with(p, IR_AND, kept, (int32_t)((UINT32_C(1) << top) - 1));
     const ir sign = lb_ir_with(p, IR_SHL, lb_ir_with(p, IR_SHR, kept, top), 31);
-    return (rule_operand){from_bits(p, lb_ir_do(p, IR_OR, widened(r, p, f, magnitude), sign, 0)), 0};
+    return from_bits(p, lb_ir_do(p, IR_OR, widened(r, p, f, magnitude), sign, 0));
+}
+
+static rule_operand decode(const rule *r, ir_program *p, const lb_format *f, rule_code code) {
+    return (rule_operand){widen(r, p, f, code.low), 0};
 }
 
 /* An f32 to the code of an f16, to nearest even, in integers: not every language says how its own conversion rounds. */
@@ -78,9 +80,9 @@ static ir narrowed(const rule *r, ir_program *p, ir x) {
     return lb_ir_do(p, IR_OR, code, lb_ir_with(p, IR_SHL, lb_ir_with(p, IR_SHR, x, 31), f->bits - 1), 0);
 }
 
-ir lb_fast_step(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
+static ir sum_of(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
     const bool f16 = r->g.out->man_bits < FRACTION;
-    ir sum = f16 ? lb_fast_decode(r, p, r->g.out, c).value : from_bits(p, c);
+    ir sum = f16 ? widen(r, p, r->g.out, c) : from_bits(p, c);
     for (int i = 0; i < r->u->k; i++) {
         sum = lb_ir_do(p, IR_ADD, sum, lb_ir_do(p, IR_MUL, a[i].value, b[i].value, 0), 0);
         const bool last = i + 1 == r->u->k;
@@ -89,10 +91,14 @@ ir lb_fast_step(const rule *r, ir_program *p, const rule_operand *a, const rule_
         if (f16) code = narrowed(r, p, code);
         if (r->g.out_pad) code = lb_ir_with(p, IR_AND, code, (int32_t) - (UINT32_C(1) << r->g.out_pad));
         if (last) return code;
-        if (f16) sum = lb_fast_decode(r, p, r->g.out, code).value;
+        if (f16) sum = widen(r, p, r->g.out, code);
         if (r->g.out_pad) sum = from_bits(p, code);
     }
     return c;
+}
+
+static rule_code step(const rule *r, ir_program *p, const rule_inputs *in) {
+    return (rule_code){sum_of(r, p, in->a, in->b, in->c.low), 0};
 }
 
 /* ---- how often it is right -------------------------------------------------------------------------------------------------- */
@@ -125,7 +131,8 @@ static const rate *rate_of(const lb_unit *u) {
     return NULL;
 }
 
-void lb_fast_describe(const rule *r, lb_text *t) {
+/* That it is not exact, how often it is, and where it differs. */
+static void describe(const rule *r, lb_text *t) {
     const rate *found = rate_of(r->u);
     lb_text_add(
         t,
@@ -147,3 +154,5 @@ void lb_fast_describe(const rule *r, lb_text *t) {
         r->u->frac_bits);
     if (r->finite) lb_text_add(t, "// ONLY for operands without NaN and Inf: nothing looks for them.\n");
 }
+
+const rule_path lb_rule_fast = {.open = open_fast, .decode = decode, .step = step, .describe = describe, .lanes = true};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "emit/weights.h"
+#include "emit/idiom.h"
 
 enum { CHUNK = 8, SPECIAL_WEIGHT = 0x3f800000 | WEIGHT_SPECIAL, FIELD = 0x7f800000 };
 
@@ -28,11 +29,8 @@ static int least_field(const rule *r) {
 bool lb_weights_fit(const rule *r) {
     const int most = least_field(r) + 4 * (exponents(r->a) + exponents(r->b) - 2) + 3;
     const bool plain = r->g.out->man_bits == 23 && !r->g.nearest && !r->g.c_last && !r->wide && !r->zero_c;
-    return r->floats && plain && least_field(r) >= 4 && most <= 254 && r->a->exp_bits <= 5 && r->b->exp_bits <= 5;
-}
-
-static ir select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
+    return r->floats && plain && lb_unit_is_plain(r->u) && !r->scales && !r->u->sparse_group && least_field(r) >= 4 && most <= 254 &&
+           r->a->exp_bits <= 5 && r->b->exp_bits <= 5;
 }
 
 static ir from_bits(ir_program *p, ir u) {
@@ -51,7 +49,8 @@ static int32_t special_code(const lb_format *f) {
     return ((1 << f->exp_bits) - 1) << f->man_bits;
 }
 
-rule_operand lb_weights_decode(const rule *r, ir_program *p, const lb_format *f, ir code) {
+static rule_operand decode(const rule *r, ir_program *p, const lb_format *f, rule_code whole_code) {
+    const ir code = whole_code.low;
     const int man = f->man_bits, top = f->exp_bits + man;
     const ir kept = f->pad_bits ? lb_ir_with(p, IR_SHR, code, f->pad_bits) : code;
     const ir magnitude = lb_ir_with(p, IR_AND, kept, (int32_t)((UINT32_C(1) << top) - 1));
@@ -168,7 +167,7 @@ ir lb_weights_special(const rule *r, ir_program *p, ir classes) {
     return select(p, lb_ir_with(p, IR_EQ, classes, 4), lb_ir_u(p, r->g.sign_bit | r->g.inf_code), plus);
 }
 
-ir lb_weights_step(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
+static ir step_of(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
     if (r->finite) return lb_weights_finite(r, p, a, b, c);
     ir any = lb_weights_mark_of_c(r, p, c);
     for (int i = 0; i < r->u->k; i++) any = lb_ir_do(p, IR_OR, any, lb_ir_do(p, IR_OR, bits(p, a[i].e), bits(p, b[i].e), 0), 0);
@@ -184,3 +183,18 @@ ir lb_weights_step(const rule *r, ir_program *p, const rule_operand *a, const ru
     lb_ir_end(p);
     return out;
 }
+
+static rule_code step(const rule *r, ir_program *p, const rule_inputs *in) {
+    return (rule_code){step_of(r, p, in->a, in->b, in->c.low), 0};
+}
+
+static void describe(const rule *r, lb_text *t) {
+    lb_rule_truncated.describe(r, t);
+    lb_text_add(
+        t,
+        "// An exponent travels as a weight, about 16 to its power. Weights are positive and normal, and of a sum of at most 8 products "
+        "of\n"
+        "// two only the exponent's upper bits are taken: the largest product's, in any order, rounded in any way, contracted or not.\n");
+}
+
+const rule_path lb_rule_weights = {.decode = decode, .step = step, .describe = describe, .lanes = true};

@@ -10,16 +10,11 @@
 /* A bit of the weight of an operand that is NaN or Inf, which is 0 of others; and the sign of such a weight, and of any in the line of one. */
 enum { WEIGHT_SPECIAL = 2, WEIGHT_MARK = INT32_MIN };
 
-/* Whether the unit's operands have weights, and its sums an end that needs no integer rounding: f32 that no finite sum overflows. */
+/* Whether lb_rule_weights may take the place of lb_rule_truncated: the unit's operands have weights, and its sums an end that needs no integer rounding: f32 that no finite sum overflows. */
 bool lb_weights_fit(const rule *r);
-
-/* .value as lb_rule_decode has it; .e the weight, an F: 0 of a zero. */
-rule_operand lb_weights_decode(const rule *r, ir_program *p, const lb_format *f, ir code);
 
 /* D of one K step, a U, where no operand is NaN or Inf; c may be (then anything comes out). */
 ir lb_weights_finite(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c);
-/* The same for any operands. */
-ir lb_weights_step(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c);
 
 /* A word whose sign is that of a mark where c is NaN or Inf; whether words one over the other have a mark, a B. */
 ir lb_weights_mark_of_c(const rule *r, ir_program *p, ir c);

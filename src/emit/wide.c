@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "emit/wide.h"
 
-static ir select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
-}
-
-static ir bit_of(ir_program *p, ir condition) {
-    return select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
-}
-
 /* ---- words ---------------------------------------------------------------------------------------------------------------- */
 
 wide lb_wide_of(ir word) {
@@ -45,8 +37,8 @@ wide lb_wide_masked(ir_program *p, wide x, int bits) {
 
 /* A word of ones where bit `bit` of x is set. */
 static ir copies_of(ir_program *p, ir x, int bit) {
-    const ir up = lb_ir_do(p, IR_AS_I, lb_ir_with(p, IR_SHL, x, 31 - bit), 0, 0);
-    return lb_ir_do(p, IR_AS_U, lb_ir_with(p, IR_SHR, up, 31), 0, 0);
+    const ir up = lb_ir_to_i(p, lb_ir_with(p, IR_SHL, x, 31 - bit));
+    return lb_ir_to_u(p, lb_ir_with(p, IR_SHR, up, 31));
 }
 
 wide lb_wide_extended(ir_program *p, wide x, int bits, bool is_signed, int count) {
@@ -54,8 +46,8 @@ wide lb_wide_extended(ir_program *p, wide x, int bits, bool is_signed, int count
     const int last = (bits - 1) / 32, top = (bits - 1) % 32;
     const ir copies = last + 1 < count ? copies_of(p, x.word[last], top) : 0;
     if (top < 31 && last < count) {
-        const ir up = lb_ir_do(p, IR_AS_I, lb_ir_with(p, IR_SHL, x.word[last], 31 - top), 0, 0);
-        x.word[last] = lb_ir_do(p, IR_AS_U, lb_ir_with(p, IR_SHR, up, 31 - top), 0, 0);
+        const ir up = lb_ir_to_i(p, lb_ir_with(p, IR_SHL, x.word[last], 31 - top));
+        x.word[last] = lb_ir_to_u(p, lb_ir_with(p, IR_SHR, up, 31 - top));
     }
     for (int i = last + 1; i < count; i++) x.word[i] = copies;
     x.count = count;
@@ -68,7 +60,7 @@ wide lb_wide_each(ir_program *p, ir_op op, wide x, wide y) {
 }
 
 wide lb_wide_select(ir_program *p, ir condition, wide yes, wide no) {
-    for (int i = 0; i < yes.count; i++) yes.word[i] = select(p, condition, yes.word[i], no.word[i]);
+    for (int i = 0; i < yes.count; i++) yes.word[i] = lb_ir_select(p, condition, yes.word[i], no.word[i]);
     return yes;
 }
 
@@ -90,7 +82,7 @@ wide lb_wide_add(ir_program *p, wide x, wide y) {
         const ir sum = lb_ir_do(p, IR_ADD, x.word[i], y.word[i], 0), both = lb_ir_do(p, IR_ADD, sum, carry, 0);
         if (!last) {
             const ir first = lb_ir_do(p, IR_LT, sum, y.word[i], 0), second = lb_ir_do(p, IR_LT, both, carry, 0);
-            carry = bit_of(p, lb_ir_do(p, IR_EITHER, first, second, 0));
+            carry = lb_ir_bit(p, lb_ir_either(p, first, second));
         }
         x.word[i] = both;
     }
@@ -104,7 +96,7 @@ wide lb_wide_sub(ir_program *p, wide x, wide y, ir *borrow) {
         const ir first = lb_ir_do(p, IR_SUB, x.word[i], y.word[i], 0), both = lb_ir_do(p, IR_SUB, first, below, 0);
         if (!last) {
             const ir less = lb_ir_do(p, IR_LT, x.word[i], y.word[i], 0), more = lb_ir_do(p, IR_LT, first, below, 0);
-            below = bit_of(p, lb_ir_do(p, IR_EITHER, less, more, 0));
+            below = lb_ir_bit(p, lb_ir_either(p, less, more));
         }
         x.word[i] = both;
     }
@@ -142,7 +134,7 @@ ir lb_wide_is_zero(ir_program *p, wide x) {
 
 ir lb_wide_equal(ir_program *p, wide x, wide y) {
     ir equal = lb_ir_b(p, true);
-    for (int i = 0; i < x.count; i++) equal = lb_ir_do(p, IR_BOTH, equal, lb_ir_do(p, IR_EQ, x.word[i], y.word[i], 0), 0);
+    for (int i = 0; i < x.count; i++) equal = lb_ir_both(p, equal, lb_ir_do(p, IR_EQ, x.word[i], y.word[i], 0));
     return equal;
 }
 
@@ -150,9 +142,9 @@ ir lb_wide_less(ir_program *p, wide x, wide y, bool is_signed) {
     ir less = lb_ir_b(p, false);
     for (int i = 0; i < x.count; i++) {
         const bool top = is_signed && i + 1 == x.count;
-        const ir a = top ? lb_ir_do(p, IR_AS_I, x.word[i], 0, 0) : x.word[i], b = top ? lb_ir_do(p, IR_AS_I, y.word[i], 0, 0) : y.word[i];
-        const ir still = lb_ir_do(p, IR_BOTH, lb_ir_do(p, IR_EQ, a, b, 0), less, 0);
-        less = lb_ir_do(p, IR_EITHER, lb_ir_do(p, IR_LT, a, b, 0), still, 0);
+        const ir a = top ? lb_ir_to_i(p, x.word[i]) : x.word[i], b = top ? lb_ir_to_i(p, y.word[i]) : y.word[i];
+        const ir still = lb_ir_both(p, lb_ir_do(p, IR_EQ, a, b, 0), less);
+        less = lb_ir_either(p, lb_ir_do(p, IR_LT, a, b, 0), still);
     }
     return less;
 }
@@ -199,7 +191,7 @@ static wide move_words(ir_program *p, wide x, ir by, bool up, ir in, ir *lost) {
         wide y = x;
         for (int i = 0; i < x.count; i++) y.word[i] = word_at(p, x, up ? i - step : i + step, in);
         if (lost)
-            for (int i = 0; i < step; i++) *lost = lb_ir_do(p, IR_OR, *lost, select(p, moves, x.word[i], lb_ir_u(p, 0)), 0);
+            for (int i = 0; i < step; i++) *lost = lb_ir_do(p, IR_OR, *lost, lb_ir_select(p, moves, x.word[i], lb_ir_u(p, 0)), 0);
         x = lb_wide_select(p, moves, y, x);
     }
     return x;
@@ -263,7 +255,7 @@ ir lb_wide_clz(ir_program *p, wide x) {
     ir zeros = 0;
     for (int i = 0; i < x.count; i++) {
         const ir here = lb_ir_do(p, IR_CLZ, lb_ir_with(p, IR_OR, x.word[i], 1), 0, 0);
-        zeros = i == 0 ? here : select(p, lb_ir_with(p, IR_EQ, x.word[i], 0), lb_ir_with(p, IR_ADD, zeros, 32), here);
+        zeros = i == 0 ? here : lb_ir_select(p, lb_ir_with(p, IR_EQ, x.word[i], 0), lb_ir_with(p, IR_ADD, zeros, 32), here);
     }
     return zeros;
 }
@@ -284,7 +276,7 @@ wide lb_wide_divide(ir_program *p, wide high, wide low, wide d, int steps, wide 
     const wide less = lb_wide_sub(p, twice, d, &borrow);
     const ir fits = lb_ir_do(p, IR_GE, over, borrow, 0);
     wide next = lb_wide_up(p, q, 1);
-    next.word[0] = lb_ir_do(p, IR_OR, next.word[0], bit_of(p, fits), 0);
+    next.word[0] = lb_ir_do(p, IR_OR, next.word[0], lb_ir_bit(p, fits), 0);
     lb_wide_set(p, r, lb_wide_select(p, fits, less, twice));
     lb_wide_set(p, q, next);
     lb_ir_end(p);

@@ -60,8 +60,8 @@ static lb_status take_text(cursor *c, text *out, const char *what, lb_error *err
     uint64_t length;
     LB_TRY(take(c, 8, &length, what, err));
     if (length > left(c))
-        return lb_fail(err, LB_E_FILE, c->f->path, "byte %zu: %s is to have %" PRIu64 " bytes; the file has %zu behind it", start, what,
-                       length, left(c));
+        return lb_fail(err, LB_E_FILE, c->f->path, "byte %zu: %s is to have %" PRIu64 " bytes; the file has %zu behind it: is it whole?",
+                       start, what, length, left(c));
     *out = (text){(const char *)c->f->bytes + c->at, (size_t)length};
     c->at += (size_t)length;
     return memchr(out->bytes, 0, out->length) ? lb_fail(err, LB_E_FILE, c->f->path, "byte %zu: %s holds a zero byte", start, what) : LB_OK;

@@ -166,7 +166,7 @@ lb_status lb_parse_npy(lb_file *f, lb_error *err) {
     if (f->size < start) return lb_fail(err, LB_E_FILE, f->path, "byte 8: the file ends in its npy header");
     for (size_t i = length_bytes; i-- > 0;) length = length << 8 | f->bytes[8 + i];
     if (length > f->size - start)
-        return lb_fail(err, LB_E_FILE, f->path, "byte 8: the header is to have %zu bytes; the file has %zu behind it", length,
+        return lb_fail(err, LB_E_FILE, f->path, "byte 8: the header is to have %zu bytes; the file has %zu behind it: is it whole?", length,
                        f->size - start);
     const char *text = (const char *)f->bytes + start;
     scanner s = {f, text, text, text + length, err};

@@ -52,8 +52,9 @@ static lb_status read_entry(const lb_file *f, const char *name, const json_t *j,
     if (json_array_size(offsets) != 2 || !as_size(json_array_get(offsets, 0), &e->begin) || !as_size(json_array_get(offsets, 1), &e->end))
         return bad_tensor(f, name, err, "data_offsets are no two whole numbers");
     if (e->begin > e->end || e->end > data_size)
-        return lb_fail(err, LB_E_FILE, f->path, "tensor \"%.64s\": data_offsets [%zu, %zu] do not lie in the %zu bytes of data", name,
-                       e->begin, e->end, data_size);
+        return lb_fail(err, LB_E_FILE, f->path,
+                       "tensor \"%.64s\": data_offsets [%zu, %zu] do not lie in the %zu bytes of data: is the file whole?", name, e->begin,
+                       e->end, data_size);
     size_t want;
     if (!lb_shape_bytes(e->shape, e->rank, (size_t)e->dtype->bytes, &want)) return bad_tensor(f, name, err, "its shape is too large");
     if (want != e->end - e->begin)
@@ -149,13 +150,14 @@ static lb_status read_header(lb_file *f, json_t *root, const unsigned char *data
 
 lb_status lb_parse_safetensors(lb_file *f, lb_error *err) {
     uint64_t length = 0;
-    if (f->size < LENGTH_BYTES + 2) return lb_fail(err, LB_E_FILE, f->path, "%zu bytes: neither npy nor safetensors", f->size);
+    if (f->size < LENGTH_BYTES + 2)
+        return lb_fail(err, LB_E_FILE, f->path, "%zu bytes: neither npy nor safetensors (raw files want --shape)", f->size);
     for (int i = LENGTH_BYTES - 1; i >= 0; i--) length = length << 8 | f->bytes[i];
     if (f->bytes[LENGTH_BYTES] != '{')
         return lb_fail(err, LB_E_FILE, f->path, "byte 8: neither npy nor safetensors (raw files want --shape)");
     if (length > f->size - LENGTH_BYTES || length > most_header)
-        return lb_fail(err, LB_E_FILE, f->path, "byte 0: the header is to have %" PRIu64 " bytes; the file has %zu behind it", length,
-                       f->size - LENGTH_BYTES);
+        return lb_fail(err, LB_E_FILE, f->path, "byte 0: the header is to have %" PRIu64 " bytes; the file has %zu behind it: is it whole?",
+                       length, f->size - LENGTH_BYTES);
     json_error_t why;
     json_t *root = json_loadb((const char *)f->bytes + LENGTH_BYTES, (size_t)length, JSON_REJECT_DUPLICATES, &why);
     if (!root) return lb_fail(err, LB_E_FILE, f->path, "byte %d: the header is no JSON: %s", LENGTH_BYTES + why.position, why.text);

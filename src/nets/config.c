@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "nets/config.h"
 #include "base/try.h"
+#include "io/json_file.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -33,12 +33,11 @@ static lb_status read_all(const json_t *root, const char *path, lb_config *out, 
 lb_status lb_config_beside(const char *model, lb_config *out, lb_error *err) {
     const char *slash = strrchr(model, '/');
     char path[4200];
-    json_error_t why;
     *out = (lb_config){0};
     if (snprintf(path, sizeof path, "%.*sconfig.json", slash ? (int)(slash - model) + 1 : 0, model) >= (int)sizeof path) return LB_OK;
     if (access(path, F_OK) != 0) return LB_OK;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
-    if (!root) return lb_fail(err, LB_E_FILE, path, "line %d: %s", why.line, why.text);
+    json_t *root;
+    LB_TRY(lb_json_file(path, &root, err));
     const lb_status s = read_all(root, path, out, err);
     json_decref(root);
     return s;

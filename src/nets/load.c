@@ -150,7 +150,7 @@ static lb_status build(lb_net *n, const char *path, const lb_net_options *o, lb_
     const lb_net_row *kind = kind_of(n->file);
     if (!kind)
         return lb_fail(err, LB_E_FILE, path,
-                       "its tensors are those of no network that is known here (docs/models.md): the first is \"%.64s\"",
+                       "its tensors are those of no network that is known here (docs/networks.md): the first is \"%.64s\"",
                        lb_file_count(n->file) ? lb_file_tensor(n->file, 0)->name : "");
     n->about.kind = kind->name;
     kind->build(&b, o ? o : &none);

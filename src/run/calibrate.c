@@ -39,7 +39,7 @@ static lb_status find_case(const char *name, const lb_calibration_case **out, lb
         names[i] = cases[i].name;
     }
     const char *near = lb_nearest_name(name, names, CASE_COUNT);
-    return lb_fail(err, LB_E_NAME, name, "no such case%s%s; lastbit calibrate --list names them", near ? ", did you mean " : "",
+    return lb_fail(err, LB_E_NAME, name, "no such case%s%s; `lastbit calibrate --list` names them", near ? ", did you mean " : "",
                    near ? near : "");
 }
 
@@ -291,7 +291,7 @@ static lb_status read_options(const lb_calibrate_options *o, lb_calibration *c, 
     if (o->order) LB_TRY(lb_sum_order_find(o->order, &w->order, err));
     const char *against = o->against ? o->against : c->named ? c->named->against : "f64";
     LB_TRY(lb_sum_order_find(against, &w->against, err));
-    if (!o->k_count && !c->named) return lb_fail(err, LB_E_ARG, "-k", "no depth: give -k or a case");
+    if (!o->k_count && !c->named) return lb_fail(err, LB_E_ARG, "-k", "no depth: give -k K,… or --case NAME (`lastbit calibrate --list`)");
     const lb_format *bf16 = lb_format_row(LB_BF16), *d = o->unit ? lb_format_row(o->unit->d) : NULL;
     c->in = o->unit ? lb_format_row(o->unit->a) : bf16;
     c->out = o->out ? o->out : d && d->id == LB_F16 ? d : bf16;

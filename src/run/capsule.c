@@ -253,7 +253,8 @@ static lb_status read_capsule(lb_capsule *c, const char *path, lb_error *err) {
     LB_TRY(lb_file_open(&c->file, path, NULL, err));
     const char *schema = lb_file_metadata(c->file, "schema");
     if (!schema || strcmp(schema, SCHEMA) != 0)
-        return lb_fail(err, LB_E_FILE, path, "no capsule: its metadata say %s%.60s%s, not schema \"" SCHEMA "\"",
+        return lb_fail(err, LB_E_FILE, path,
+                       "no capsule, which `lastbit shrink` writes: its metadata say %s%.60s%s, not schema \"" SCHEMA "\"",
                        schema ? "schema \"" : "no schema", schema ? schema : "", schema ? "\"" : "");
     LB_TRY(read_operands(c, err));
     LB_TRY(read_rules(c, err));

@@ -156,6 +156,7 @@ static lb_status judge(lb_judge *j, lb_record *r, lb_error *err) {
     lb_record_text(&r->coverage, "all");
     if (j->read < j->count) {
         lb_record_text(&r->coverage, "%llu of %llu lines answered", (unsigned long long)j->read, (unsigned long long)j->count);
+        if (!j->read) lb_record_text(&r->reason, "no answer was given");
         if (j->read && r->verdict != LB_FAIL) {
             r->verdict = LB_FAIL;
             lb_record_text(&r->reason, "the program answered %llu of %llu lines", (unsigned long long)j->read,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* known.json and approx.json of a subject under test. */
 #include "base/try.h"
+#include "io/json_file.h"
 #include "run/op_set.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +36,10 @@ static lb_status read_list(lb_op_list *list, const json_t *root, const char *pat
 }
 
 lb_status lb_op_list_load(lb_op_list *list, const char *path, lb_error *err) {
-    json_error_t where;
     *list = (lb_op_list){0};
     if (!path) return LB_OK;
-    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-    if (!root) return lb_fail(err, LB_E_FILE, path, "line %d: %s", where.line, where.text);
+    json_t *root;
+    LB_TRY(lb_json_file(path, &root, err));
     const lb_status s = read_list(list, root, path, err);
     json_decref(root);
     return s;

@@ -71,7 +71,7 @@ lb_status lb_op_set_standard(lb_op_set *s, const char *part, uint64_t seed, lb_e
     if (!s->items) return lb_fail(err, LB_E_MEMORY, "", "no memory for %zu operations", rows);
     for (size_t i = 0; (op = lb_scalar_row(i)); i++)
         if (!part || strstr(op->name, part)) LB_TRY(fill_item(&s->items[s->count++], op, seed ? seed : 1, err));
-    return s->count ? LB_OK : lb_fail(err, LB_E_NAME, part, "no operation has this in its name; lastbit scalar lists them");
+    return s->count ? LB_OK : lb_fail(err, LB_E_NAME, part, "no operation has this in its name; `lastbit scalar` lists them");
 }
 
 /* ---- reading -------------------------------------------------------------------------------------------------------------------- */

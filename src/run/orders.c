@@ -42,7 +42,7 @@ lb_status lb_sum_order_find(const char *name, const lb_sum_order **out, lb_error
     }
     *out = NULL;
     const char *near = lb_nearest_name(name, names, ORDER_COUNT);
-    return lb_fail(err, LB_E_NAME, name, "no such order%s%s; lastbit calibrate --list names them", near ? ", did you mean " : "",
+    return lb_fail(err, LB_E_NAME, name, "no such order%s%s; `lastbit calibrate --list` names them", near ? ", did you mean " : "",
                    near ? near : "");
 }
 

@@ -2,10 +2,10 @@
 /* Defects of devices that are known: shipped rows, and a file of the user's (docs/howto/parity.md). */
 #include "base/expr.h"
 #include "base/try.h"
+#include "io/json_file.h"
 #include "run/parity.h"
 
 #include <fnmatch.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,10 +112,9 @@ static lb_status read_row(const char *file, size_t i, const json_t *row, lb_know
 }
 
 static lb_status add_file(lb_known *k, const char *file, lb_error *err) {
-    json_error_t why;
-    json_t *root = json_load_file(file, JSON_REJECT_DUPLICATES, &why), *row;
+    json_t *root, *row;
     size_t i;
-    if (!root) return lb_fail(err, LB_E_FILE, file, "line %d: %s", why.line, why.text);
+    LB_TRY(lb_json_file(file, &root, err));
     lb_status s = json_is_array(root) ? LB_OK : lb_fail(err, LB_E_FILE, file, "it should be an array of rows");
     json_array_foreach(root, i, row) {
         lb_known_row *r = s == LB_OK ? add(k, err) : NULL;

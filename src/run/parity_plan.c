@@ -74,7 +74,7 @@ lb_status lb_plan_check_ops(const lb_parity_options *o, lb_error *err) {
     for (size_t i = 0; i < o->op_count; i++) {
         if (lb_op_find(o->ops[i])) continue;
         const char *near = lb_nearest_name(o->ops[i], names, count);
-        return lb_fail(err, LB_E_NAME, "op", "no operator \"%s\"%s%s; lastbit ops lists them", o->ops[i], near ? "; did you mean " : "",
+        return lb_fail(err, LB_E_NAME, "op", "no operator \"%s\"%s%s; `lastbit ops` lists them", o->ops[i], near ? "; did you mean " : "",
                        near ? near : "");
     }
     return LB_OK;

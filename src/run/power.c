@@ -41,7 +41,7 @@ static lb_status find(const char *name, const struct row **out, lb_error *err) {
     }
     *out = NULL;
     const char *near = lb_nearest_name(name, names, FAULT_COUNT);
-    return lb_fail(err, LB_E_NAME, name, "no such fault%s%s; lastbit faults lists them", near ? "; did you mean " : "", near ? near : "");
+    return lb_fail(err, LB_E_NAME, name, "no such fault%s%s; `lastbit faults` lists them", near ? "; did you mean " : "", near ? near : "");
 }
 
 lb_status lb_fault_find(const char *name, const lb_fault **out, lb_error *err) {

@@ -2,26 +2,14 @@
 /* A unit of the caller's own, from a JSON file. docs/custom-unit.md describes it. */
 #include "base/text.h"
 #include "base/try.h"
+#include "io/json_file.h"
 #include "lastbit/run.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_BYTES = 64 * 1024, MAX_NAMES = 80 };
-
-/* The whole file, which is small, or an error. */
-static lb_status read_whole(const char *path, char *bytes, size_t *length, lb_error *err) {
-    FILE *f = fopen(path, "rb");
-    if (!f) return lb_fail(err, LB_E_FILE, path, "cannot be opened: %s", strerror(errno));
-    *length = fread(bytes, 1, MAX_BYTES + 1, f);
-    const bool failed = ferror(f);
-    fclose(f);
-    if (failed) return lb_fail(err, LB_E_FILE, path, "cannot be read");
-    return *length <= MAX_BYTES ? LB_OK : lb_fail(err, LB_E_FILE, path, "longer than the %d bytes that a unit needs", MAX_BYTES);
-}
+enum { MAX_NAMES = 80 };
 
 static bool is_parameter(const char *key) {
     lb_parameter p;
@@ -120,18 +108,12 @@ static lb_status build(const char *path, const json_t *root, lb_unit *out, lb_te
 }
 
 lb_status lb_unit_read(const char *path, lb_unit *out, lb_error *err) {
-    char *bytes = malloc(MAX_BYTES + 1);
-    size_t length = 0;
-    json_error_t why;
     lb_text settings = {0};
-    if (!bytes) return lb_fail(err, LB_E_MEMORY, path, "no memory");
-    lb_status s = read_whole(path, bytes, &length, err);
-    json_t *root = s == LB_OK ? json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &why) : NULL;
-    if (s == LB_OK && !root) s = lb_fail(err, LB_E_FILE, path, "line %d: %s", why.line < 1 ? 1 : why.line, why.text);
-    if (s == LB_OK && !json_is_object(root)) s = lb_fail(err, LB_E_FILE, path, "line 1: a unit is a JSON object");
-    if (s == LB_OK) s = build(path, root, out, &settings, err);
+    json_t *root;
+    LB_TRY(lb_json_file(path, &root, err));
+    const lb_status s =
+        json_is_object(root) ? build(path, root, out, &settings, err) : lb_fail(err, LB_E_FILE, path, "line 1: a unit is a JSON object");
     json_decref(root);
     free(settings.s);
-    free(bytes);
     return s;
 }

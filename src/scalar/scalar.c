@@ -156,7 +156,7 @@ lb_status lb_scalar_find(const char *name, const lb_scalar_op **out, lb_error *e
         names[2 * i + 1] = spellings[i];
     }
     const char *near = lb_nearest_name(asked, names, 2 * ROWS);
-    return lb_fail(err, LB_E_NAME, asked, "no such operation%s%s; lastbit scalar lists them", near ? "; did you mean " : "",
+    return lb_fail(err, LB_E_NAME, asked, "no such operation%s%s; `lastbit scalar` lists them", near ? "; did you mean " : "",
                    near ? near : "");
 }
 

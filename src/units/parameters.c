@@ -245,7 +245,8 @@ static const parameter *parameter_named(const char *key, lb_error *err) {
         if (p->alias) names[count++] = p->alias;
     }
     const char *near = lb_nearest_name(key, names, count);
-    lb_fail(err, LB_E_ARG, "set", "no parameter \"%s\"; %s%s", key, near ? "did you mean " : "docs/units.md lists them", near ? near : "");
+    lb_fail(err, LB_E_ARG, "set", "no parameter \"%s\"; %s%s", key, near ? "did you mean " : "`lastbit parameters` lists them",
+            near ? near : "");
     return NULL;
 }
 

@@ -102,8 +102,8 @@ expect $LINENO 0 out '=' gemm file:$examples/unit.json f16/A.npy f16/B.npy
 echo '{"like": "'$small'", "terms": 4, "frac_bit": 3}' >typo.json
 expect $LINENO 2 err 'typo.json: unknown key "frac_bit"; did you mean "frac_bits"' gemm file:typo.json f16/A.npy f16/B.npy
 expect $LINENO 2 err 'absent.json: cannot be opened' check f16/A.npy f16/B.npy --actual f16/D.npy --unit file:absent.json
-head -c 70000 /dev/zero >zeros.json
-expect $LINENO 2 err 'longer than' explain file:zeros.json f16/A.npy f16/B.npy
+truncate -s 17M zeros.json
+expect $LINENO 2 err 'larger than 16 MiB' explain file:zeros.json f16/A.npy f16/B.npy
 expect $LINENO 2 err 'zeros.bin: line 1' explain file:zeros.bin f16/A.npy f16/B.npy
 
 # ---- bad calls and bad files
@@ -242,7 +242,7 @@ expect $LINENO 2 err 'no code of 16 bits' grade good.bin ref.bin "${block[@]}" -
 awk '{print $0, "0"}' lines >zero_answers
 expect $LINENO 1 out '^FAIL op=dot' judge dot:$unit zero_answers --count 5
 expect $LINENO 2 err 'line 1' judge dot:$unit lines --count 5
-expect $LINENO 3 out 'nothing was compared' judge dot:$unit /dev/null --count 5
+expect $LINENO 3 out 'no answer was given' judge dot:$unit /dev/null --count 5
 
 # ---- schedules
 "$lastbit" gemm $unit f16/A.npy f16/B.npy --schedule split-k=3 -o f16/split.npy
@@ -291,6 +291,19 @@ expect $LINENO 0 out '^  (it is|it may be|or) .*split-k=2,act=relu' fit-schedule
 expect $LINENO 0 out '^  next +lastbit fit-schedule f16/A.npy f16/B.npy f16/D.npy: ' check f16/A.npy f16/B.npy --actual f16/D.npy --contract m16-tc
 expect $LINENO 0 out '^PASS' check f16/A.npy f16/B.npy --actual f16/D.npy --contract m16-tc --unit $unit
 grep -q fit-schedule out && { echo "FAIL: with --unit nothing is offered" && failed=$((failed + 1)); }
+
+# ---- what a newcomer gets wrong is one line that says what to do
+head -c 100 f16/A.npy >cut.npy
+echo '[' >bad.json
+expect $LINENO 2 err 'cut.npy: .*is it whole' check cut.npy f16/B.npy --actual f16/D.npy --unit $unit
+expect $LINENO 2 err '6 bytes: neither npy nor safetensors \(raw files want --shape\)' check <(echo hello) f16/B.npy --actual f16/D.npy --unit $unit
+expect $LINENO 2 err 'no capsule, which `lastbit shrink` writes' check f16/bias.safetensors
+expect $LINENO 2 err 'absent.json: cannot be opened: No such file' parity --known absent.json --op add --on cpu
+expect $LINENO 2 err 'bad.json: line 2: .* expected' parity --known bad.json --op add --on cpu
+expect $LINENO 2 err 'f16: is a folder' parity --known f16 --op add --on cpu
+expect $LINENO 2 err 'docs/networks.md' verify f16/bias.safetensors
+expect $LINENO 2 err '--k: its value is missing' grade f16/D.npy f16/D.npy --contract ulp --k
+expect $LINENO 0 out '^PASS' grade f16/D.npy f16/D.npy --contract ulp -k 100
 
 # ---- bench: the shape of its JSON
 expect $LINENO 0 out '^\{"rows":\[\{"unit":"sm_80' bench gemm --size 64 --reps 1 --units sm_80/mma.m16n8k16.f32 --json

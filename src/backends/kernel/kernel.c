@@ -3,9 +3,9 @@
 #include "backends/kernel/kernel.h"
 #include "backends/launch.h"
 #include "base/try.h"
+#include "io/json_file.h"
 
 #include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,11 +142,8 @@ static lb_status read_op(lb_kernel *k, lb_error *err) {
 }
 
 static lb_status read_spec(lb_kernel *k, lb_error *err) {
-    json_error_t why;
     const char *unused;
-    k->spec = json_load_file(k->path, JSON_REJECT_DUPLICATES, &why);
-    if (!k->spec && why.line < 1) return lb_fail(err, LB_E_FILE, k->path, "cannot be opened: %s", strerror(errno));
-    if (!k->spec) return lb_fail(err, LB_E_FILE, k->path, "line %d: %s", why.line, why.text);
+    LB_TRY(lb_json_file(k->path, &k->spec, err));
     if (!json_is_object(k->spec)) return lb_fail(err, LB_E_FILE, k->path, "line 1: a kernel is a JSON object");
     LB_TRY(check_keys(k, err));
     LB_TRY(read_op(k, err));

@@ -59,7 +59,7 @@ static void model_close(lb_device *d) {
 }
 
 const lb_backend lb_backend_model = {.name = "model",
-                                     .summary = "model:UNIT, the exact model itself (lastbit units lists them)",
+                                     .summary = "model:UNIT, the exact model itself (`lastbit units` lists them)",
                                      .open = model_open,
                                      .can = model_can,
                                      .run = model_run,

@@ -121,7 +121,7 @@ static lb_status choose(lb_vk *v, const char *device, char *detail, lb_error *er
     const unsigned long index = strtoul(wanted, &end, 10);
     const bool by_index = *wanted && *end == 0;
     if (by_index && index >= count)
-        return lb_fail(err, LB_E_UNAVAILABLE, v->place, "%.20s of %u Vulkan devices (they count from 0)", wanted, count);
+        return lb_fail(err, LB_E_UNAVAILABLE, v->place, "no Vulkan device %.20s: this machine has %u (they count from 0)", wanted, count);
     for (uint32_t i = 0; i < count && !v->physical; i++) {
         describe(devices[i], &d);
         if (by_index ? i == index : answers_to(&d, wanted)) v->physical = devices[i];

@@ -13,6 +13,9 @@ static inline int __clz(int x) {
 static inline unsigned __umulhi(unsigned a, unsigned b) {
     return (unsigned)((uint64_t)a * b >> 32);
 }
+static inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
 template <typename T> static inline T min(T a, T b) {
     return a < b ? a : b;
 }
@@ -45,6 +48,7 @@ static inline float __uint_as_float(unsigned u) {
     return x;
 }
 static inline void __syncwarp() {}
+static inline void __syncthreads() {}
 uint32_t lb_lockstep_shuffle(uint32_t value, uint32_t from); /* tests/emit/lockstep.c */
 static inline unsigned __shfl_sync(unsigned, unsigned value, int from) {
     return lb_lockstep_shuffle(value, (uint32_t)from);
