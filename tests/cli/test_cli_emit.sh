@@ -76,6 +76,8 @@ refused 2 '--lang is missing' $unit -o x
 refused 2 'one UNIT' --lang c -o x
 refused 2 'it has no model to write' sm_80/mma.m8n8k4.f32.f16.f16.f32 --lang c -o x
 refused 2 '8 to 26 fraction bits' $unit --set frac_bits=30 --lang c -o x
-refused 2 'B lies in shared memory' sm_90/wgmma.m64n8k16.f32.f16.f16 --lang c --fragment -o x
+refused 2 'A lies in shared or tensor memory' sm_100/tcgen05.m128n8k16.f32.f16.f16 --lang c --fragment -o x
+"$lastbit" emit sm_90/wgmma.m64n8k16.f32.f16.f16 --lang cuda --fragment >text
+grep -q 'one lane of 128' text && grep -q __syncthreads text || fail "wgmma is not for 128 lanes"
 refused 2 'cannot be written' $unit --lang c -o no/such/folder/x
 echo ok
