@@ -92,7 +92,7 @@ int cli_emit_source(int argc, char **argv) {
     const cli_option options[] = {
         {"lang", 0, CLI_TEXT, &a.language, "LANG", "c, opencl, glsl, hlsl, msl or cuda"},
         {"fragment", 0, CLI_FLAG, &a.fragment, NULL,
-         "one lane's registers, exchanging through local memory in a group of 32 (default: an element, a tile)"},
+         "one lane's registers, exchanging through local memory in a group of 32 or 64 (default: an element, a tile)"},
         {"exchange", 0, CLI_TEXT, &a.exchange, "HOW", "of a fragment: local memory, or subgroup: shuffles, where sub-groups have 32 lanes"},
         {"integers", 0, CLI_FLAG, &a.integers, NULL, "integer steps only (default: f32 steps too, where each is exact)"},
         {"tier", 0, CLI_TEXT, &a.tier, "TIER",

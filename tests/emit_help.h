@@ -280,7 +280,7 @@ static inline void emit_write(const char *name, const void *bytes, size_t count)
 
 static inline char *emit_text_of(const lb_unit *u, lb_emit_options o) {
     lb_error err = {0};
-    char *text;
+    char *text = NULL;
     if (lb_emit_unit(u, &o, &text, NULL, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
     return text;
 }

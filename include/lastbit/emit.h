@@ -37,7 +37,7 @@ typedef struct lb_emit_options {
     lb_emit_language language;
     lb_emit_tier tier;
     lb_emit_exchange exchange; /* of a fragment */
-    bool fragment;             /* one lane's registers, in a group of 32; else one element and a tile of them */
+    bool fragment;             /* one lane's registers, in a group of 32 or 64; else one element and a tile of them */
     bool integers;             /* no floating point at all; else f32 steps where each of them is exact */
     bool finite;               /* the caller knows that A, B and C hold no NaN or Inf and no sum overflows; else anything may come out */
 } lb_emit_options;
@@ -52,17 +52,21 @@ typedef struct lb_emit_stats {
     char hash[17];         /* of the text, as its first comment has it */
 } lb_emit_stats;
 
-/** Whether the unit can be written. errors LB_E_UNAVAILABLE, saying what can. threads pure */
+/** Whether the unit can be written: every one that has a model, unless parameters were set that no row comes near.
+ *  errors LB_E_UNAVAILABLE, saying what can; those of the unit's path for parameters that it cannot hold. threads pure */
 lb_status lb_emit_can(const lb_unit *u, lb_error *err);
 
 /** The source of a unit; the same text each time.
  *  functions `NAME_dot(a, b, c)`: one element of D from K codes of A and of B, `NAME_tile(a, b, c, d)`: the instruction's whole tile, row-major;
  *            with o->fragment `NAME_share(lane, a, b)` and `NAME_lane(lane, c, d)`: a lane's registers, a barrier between the two, and
  *            `NAME(lane, a, b, c, d)`: both, in a language that has barriers; by sub-group shuffles only `NAME(lane, a, b, c, d)`,
- *            where `lane` is the invocation's number in its sub-group and all of it are there
- *  accuracy  bit-exact: equal to lb_unit_dot, NaN and Inf included, whatever the compiler's fast-math options;
+ *            where `lane` is the invocation's number in its sub-group and all of it are there;
+ *            scales (`scale_a, scale_b`) and the metadata of a compressed A (`meta`) come behind these, before local memory
+ *  shapes    a code of 64 bits is two words, the low one first, in every array: then `NAME_dot(a, b, c, d)`; A, scales and metadata as
+ *            lb_unit_gemm_with has them, in a fragment as lb_warp_mma has them with every selector 0
+ *  accuracy  bit-exact: equal to lb_unit_gemm_with, NaN and Inf included, whatever the compiler's fast-math options;
  *            with o->finite only for what it says; LB_EMIT_FAST is not exact: its first comment has its measured rate
- *  errors    LB_E_UNAVAILABLE as lb_emit_can, for a fragment where no layout of 32 lanes is known, and for shuffles in a language without
+ *  errors    LB_E_UNAVAILABLE as lb_emit_can, for a fragment where an operand lies in no register, and for shuffles in a language without
  *  memory    *text is the caller's, free() */
 lb_status lb_emit_unit(const lb_unit *u, const lb_emit_options *o, char **text, lb_emit_stats *stats, lb_error *err);
 

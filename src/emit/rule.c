@@ -38,6 +38,9 @@ static void set_range(rule *r) {
 static lb_status open_truncated(rule *r, const lb_emit_options *o, lb_error *err) {
     const lb_unit *u = r->u;
     const int product_bits = r->g.c_last ? 22 : r->a->man_bits + r->b->man_bits + 2;
+    const bool widens = r->a->man_bits <= 10 && r->b->man_bits <= 10 && fits_f32(r); /* f16 has every number of them */
+    if (r->g.c_last && !widens)
+        return lb_fail(err, LB_E_UNAVAILABLE, u->name, "source of two halves is written for operands that f16 holds");
     if (!lb_rule_decodes(r->a) || !lb_rule_decodes(r->b) || product_bits > 24 || u->frac_bits > 26 || u->frac_bits < 8 || r->g.p_down ||
         r->products > 128)
         return lb_fail(err, LB_E_UNAVAILABLE, u->name, "source is written for products of at most 24 bits, 8 to 26 fraction bits kept");

@@ -91,7 +91,7 @@ static wide aligned(ir_program *p, ir magnitude, ir sign, int up, ir below) {
     return lb_wide_negated(p, lb_wide_shr(p, high, lb_ir_with(p, IR_MIN, below, 63)), sign);
 }
 
-static ir finite(const rule *r, ir_program *p, const group *groups, int count, const accumulator *c) {
+static ir finite_sum(const rule *r, ir_program *p, const group *groups, int count, const accumulator *c) {
     const int frac = 2 + 2 * r->scale->man_bits; /* fraction bits of a group's significand: twice an e2m1, twice */
     ir top = lb_ir_with(p, IR_MAX, c->e, r->top_min);
     for (int i = 0; i < count; i++) top = lb_ir_do(p, IR_MAX, top, groups[i].e, 0);
@@ -132,7 +132,7 @@ static rule_code step_grouped(const rule *r, ir_program *p, const rule_inputs *i
     lb_ir_set(p, out, lb_block_special(r, p, classes));
     p->part = IR_MAIN;
     lb_ir_else(p);
-    lb_ir_set(p, out, finite(r, p, groups, count, &c));
+    lb_ir_set(p, out, finite_sum(r, p, groups, count, &c));
     lb_ir_end(p);
     return (rule_code){out, 0};
 }

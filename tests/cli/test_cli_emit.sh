@@ -34,7 +34,14 @@ statements=$(grep -oE 'statements=[0-9]+' stats | cut -d= -f2)
 [[ $statements -gt 1000 && $statements -lt 2015 ]] || fail "$statements statements; 2,015 are published"
 "$lastbit" emit --list >list 2>count
 grep -q "^$unit *tile fragment\$" list || fail "--list lacks $unit"
-[[ $(wc -l <list) -gt 600 ]] || fail "--list has $(wc -l <list) lines"
+grep -q '^698 of 716 units' count || fail "--list: $(cat count)"
+grep -q '^sm_100/tcgen05.m128n8k16.f32.f16.f16 *tile$' list || fail "--list has tcgen05 otherwise than as a tile"
+for path in sm_80/mma.m8n8k4.f64.f64.f64.f64 sm_80/mma.m16n8k32.f32.f16.f16.f32.sp gfx942/mfma.m16n16k16.f32.f16.f16.f32; do
+    grep -q "^$path *tile fragment\$" list || fail "--list lacks $path"
+    "$lastbit" emit $path --lang hlsl >text
+    "$lastbit" emit $path --lang cuda --fragment --stats >stats
+    grep -qE '^outputs=[248] products=[0-9]+ statements=[1-9]' stats || fail "$path: $(cat stats)"
+done
 for language in c opencl glsl hlsl msl cuda; do
     "$lastbit" emit $unit --lang $language --set frac_bits=23 >text
     grep -q "_frac_bits_23_dot(" text || fail "$language: the name does not say what was set"
