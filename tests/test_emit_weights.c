@@ -44,7 +44,7 @@ static bool is_exact(const char *edit, const char *options) {
     FILE *table = fopen(path, "w");
     assert_non_null(table);
     fprintf(table, "#include \"u0.h\"\nstatic const struct entry table[] = {\n");
-    emit_write_entry(table, &unit, function);
+    emit_write_entry(table, &unit, function, false);
     fprintf(table, "};\n");
     assert_int_equal(fclose(table), 0);
     emit_path(path, sizeof path, "in");
