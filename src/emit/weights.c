@@ -28,7 +28,7 @@ static int least_field(const rule *r) {
 
 bool lb_weights_fit(const rule *r) {
     const int most = least_field(r) + 4 * (exponents(r->a) + exponents(r->b) - 2) + 3;
-    const bool plain = r->g.out->man_bits == 23 && !r->g.nearest && !r->g.c_last && !r->wide && !r->zero_c;
+    const bool plain = r->g.out->man_bits == 23 && !r->g.nearest && !r->g.c_last && !r->zero_c;
     return r->floats && plain && lb_unit_is_plain(r->u) && !r->scales && !r->u->sparse_group && least_field(r) >= 4 && most <= 254 &&
            r->a->exp_bits <= 5 && r->b->exp_bits <= 5;
 }
@@ -105,6 +105,20 @@ static ir float_rz(ir_program *p, ir i) {
     return lb_ir_do(p, IR_FLOAT_RZ, i, 0, 0);
 }
 
+/* An integer sum of two words' worth, x + y, in units of `unit`, as the bits of an f32: magnitude and sign apart. A magnitude of 32 bits loses
+ * its last one, and the unit doubles: f32 would not keep it. */
+static ir rounded_wide(ir_program *p, ir x, ir y, ir unit) {
+    const ir both = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_AND, x, y, 0), 1);
+    const ir half = lb_ir_do(p, IR_ADD, lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHR, x, 1), lb_ir_with(p, IR_SHR, y, 1), 0), both, 0);
+    const ir sign = to_u(p, lb_ir_with(p, IR_SHR, half, 31)); /* of half the sum, cut down: the sum's */
+    const ir magnitude = with_sign(p, lb_ir_do(p, IR_ADD, to_u(p, x), to_u(p, y), 0), sign);
+    const ir over = lb_ir_with(p, IR_SHR, magnitude, 31);
+    const ir doubled = lb_ir_do(p, IR_ADD, unit, lb_ir_with(p, IR_SHL, over, 23), 0);
+    const ir number = float_rz(p, to_i(p, lb_ir_do(p, IR_SHR, magnitude, over, 0)));
+    const ir out = bits(p, lb_ir_do(p, IR_MUL, number, from_bits(p, doubled), 0));
+    return lb_ir_do(p, IR_OR, out, lb_ir_with(p, IR_AND, sign, INT32_MIN), 0);
+}
+
 /* Rules 4 to 8 of one block. Every f32 here is 0 or normal, or so small that its integer is 0. */
 static ir block(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, accumulator c) {
     const int frac = r->g.frac_bits;
@@ -112,13 +126,15 @@ static ir block(const rule *r, ir_program *p, const rule_operand *a, const rule_
     const ir products = largest(r, p, a, b, &none);
     const ir top = lb_ir_with(p, IR_AND, bits(p, lb_ir_do(p, IR_MAX, products, lb_ir_do(p, IR_ABS, c.value, 0, 0), 0)), FIELD);
     const ir scale = from_bits(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, (uint32_t)(254 + frac) << 23), top, 0));
-    ir sum = lb_ir_do(p, IR_TRUNC, lb_ir_do(p, IR_MUL, c.value, scale, 0), 0, 0);
+    ir sums[2] = {lb_ir_do(p, IR_TRUNC, lb_ir_do(p, IR_MUL, c.value, scale, 0), 0, 0), 0};
     for (int i = 0; i < r->u->terms; i++) {
+        const bool second = r->wide && i >= r->u->terms / 2;
         const ir product = lb_ir_do(p, IR_MUL, a[i].value, b[i].value, 0);
-        sum = lb_ir_do(p, IR_ADD, sum, lb_ir_do(p, IR_TRUNC, lb_ir_do(p, IR_MUL, product, scale, 0), 0, 0), 0);
+        const ir term = lb_ir_do(p, IR_TRUNC, lb_ir_do(p, IR_MUL, product, scale, 0), 0, 0);
+        sums[second] = second && i == r->u->terms / 2 ? term : lb_ir_do(p, IR_ADD, sums[second], term, 0);
     }
-    const ir unit = from_bits(p, lb_ir_with(p, IR_SUB, top, frac << 23));
-    ir out = bits(p, lb_ir_do(p, IR_MUL, float_rz(p, sum), unit, 0));
+    const ir unit = lb_ir_with(p, IR_SUB, top, frac << 23);
+    ir out = r->wide ? rounded_wide(p, sums[0], sums[1], unit) : bits(p, lb_ir_do(p, IR_MUL, float_rz(p, sums[0]), from_bits(p, unit), 0));
     if (r->g.out_pad) out = lb_ir_with(p, IR_AND, out, (int32_t) - (UINT32_C(1) << r->g.out_pad));
     return select(p, lb_ir_do(p, IR_LT, none, c.left, 0), c.kept, out);
 }
