@@ -153,6 +153,48 @@ static void each_kernel_of_a_late_c_meets_both_ends_of_f32(void **state) {
     }
 }
 
+/* Chains on x86 flush what is tiny after it was rounded: 2^-126 less 2^-152 is not. */
+static void each_kernel_of_x86_flushes_after_rounding(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("x86/tdpbf16ps", &u, NULL), LB_OK);
+    if (!chosen(&u)) return;
+    product_case p = case_new(&u, CASE_NORMAL, SEED, 9, 70, 64, 0);
+    for (size_t i = 0; i < (9 + 70) * 64; i++) {
+        const uint64_t r = lb_random_u64(SEED, 23, i), code = near_power(0, r & 1 ? -63 : -76, 0, r >> 1 & 1);
+        if (i < 9 * 64)
+            lb_store_code(lb_mat_at(&p.a, i / 64, i % 64), 2, code);
+        else
+            lb_store_code(lb_mat_at(&p.b, i % 64, i / 64 - 9), 2, code);
+    }
+    run_product(&u, &p, "about 2^-126", SEED, 0, false);
+    case_free(&p);
+}
+
+/* Zeros of both signs, and ones that cancel: what a zero sum's sign is. */
+static void each_kernel_gives_zeros_their_sign(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        if (!runs(u) || seen_before(row) || !chosen(u) || lb_format_row(u->a)->special == LB_SPECIAL_INT) continue;
+        product_case p = case_new(u, CASE_NORMAL, SEED, 3, 20, 2 * (size_t)u->k, 0);
+        lb_mat *const all[] = {&p.a, &p.b, &p.c};
+        for (size_t x = 0; x < 3; x++)
+            for (size_t i = 0; i < all[x]->rows * all[x]->cols; i++) {
+                const uint64_t r = lb_random_u64(row, 24 + (uint32_t)x, i);
+                const double zero = r & 1 ? 0.0 : -0.0, value = x < 2 && i % 5 == 0 && r & 2 ? (r & 1 ? 1 : -1) : zero;
+                lb_store_code(lb_mat_at(all[x], i / all[x]->cols, i % all[x]->cols), all[x]->format->bytes,
+                              encode_double(all[x]->format, value));
+            }
+        for (size_t i = 0; i < p.a.cols; i++) /* one row of -0 alone, where a column is +0: products of -0 */
+            lb_store_code(lb_mat_at(&p.a, 0, i), p.a.format->bytes, encode_double(p.a.format, -0.0));
+        for (size_t i = 0; i < p.b.rows; i++) lb_store_code(lb_mat_at(&p.b, i, 0), p.b.format->bytes, encode_double(p.b.format, 0));
+        lb_store_code(lb_mat_at(&p.c, 0, 0), p.c.format->bytes, encode_double(p.c.format, -0.0));
+        run_product(u, &p, "zeros", SEED, 0, true);
+        case_free(&p);
+    }
+}
+
 static void shapes_strides_and_layouts_do_not_matter(void **state) {
     (void)state;
     const char *const names[] = {"sm_80/mma.m16n8k16.f32.f16.f16.f32",
@@ -429,6 +471,8 @@ int main(void) {
         cmocka_unit_test(every_unit_that_runs_has_a_kernel),
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
         cmocka_unit_test(each_kernel_of_a_late_c_meets_both_ends_of_f32),
+        cmocka_unit_test(each_kernel_of_x86_flushes_after_rounding),
+        cmocka_unit_test(each_kernel_gives_zeros_their_sign),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
         cmocka_unit_test(small_products_are_as_others),
         cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),
