@@ -76,24 +76,29 @@ static void expect_same(const lb_unit *u, const char *kernel, const char *what, 
         }
 }
 
-/* Every kernel that can, on one case. */
-static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, size_t n, size_t k, unsigned layout, bool with_c) {
-    product_case p = case_new(u, kind, seed, m, n, k, layout);
-    lb_mat want = mat_new(lb_format_row(u->d), m, n, false, 0), got = mat_new(want.format, m, n, layout & 8, layout % 4);
+/* Every kernel that can, on one product. */
+static void run_product(const lb_unit *u, const product_case *p, const char *what, uint64_t seed, unsigned layout, bool with_c) {
+    lb_mat want = mat_new(lb_format_row(u->d), p->c.rows, p->c.cols, false, 0);
+    lb_mat got = mat_new(want.format, p->c.rows, p->c.cols, layout & 8, layout % 4);
     lb_kernel_text kernel;
     lb_error err;
-    const lb_unit_operands with = case_with(&p);
-    assert_int_equal(lb_unit_gemm_with(u, &p.a, &p.b, with_c ? &p.c : NULL, &with, &want, &err), LB_OK);
+    const lb_unit_operands with = case_with(p);
+    assert_int_equal(lb_unit_gemm_with(u, &p->a, &p->b, with_c ? &p->c : NULL, &with, &want, &err), LB_OK);
     for (size_t i = 0; lb_kernel_row(i, &kernel); i++) {
         const lb_gemm_options o = {.kernel = kernel.name, .threads = 1};
-        const lb_status s = lb_gemm_with(u, &p.a, &p.b, with_c ? &p.c : NULL, &with, &got, &o, &err);
+        const lb_status s = lb_gemm_with(u, &p->a, &p->b, with_c ? &p->c : NULL, &with, &got, &o, &err);
         if (s == LB_E_UNAVAILABLE) continue;
         if (s != LB_OK) fail_msg("%s on %s: %s", kernel.name, u->name, err.message);
-        expect_same(u, kernel.name, case_names[kind], seed, &got, &want);
+        expect_same(u, kernel.name, what, seed, &got, &want);
     }
-    case_free(&p);
     free(want.codes);
     free(got.codes);
+}
+
+static void run_case(const lb_unit *u, case_kind kind, uint64_t seed, size_t m, size_t n, size_t k, unsigned layout, bool with_c) {
+    product_case p = case_new(u, kind, seed, m, n, k, layout);
+    run_product(u, &p, case_names[kind], seed, layout, with_c);
+    case_free(&p);
 }
 
 static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
@@ -108,6 +113,85 @@ static void each_kernel_equals_the_engine_on_every_distribution(void **state) {
         const size_t k = SANITIZED ? 72 : blocks ? 300 : 148;
         for (int kind = 0; kind < CASE_COUNT; kind++)
             run_case(u, (case_kind)kind, SEED + row, m, n, k, (unsigned)(row + (size_t)kind), true);
+    }
+}
+
+/* bf16: 1.25, 1.5 or 1.75 at most times 2^e .. 2^(e + spread); one sign a row, or any. */
+static uint64_t near_power(uint64_t r, int e, unsigned spread, bool negative) {
+    const uint64_t field = (uint64_t)(127 + e) + (r >> 8) % (spread + 1);
+    return (uint64_t)negative << 15 | field << 7 | (r & 3) << 5;
+}
+
+/* CDNA3 rounds an f64 to f32 in ways of its own at both ends: sums about 2^128, with c an Inf from then on, and about the tie at 2^-150. */
+static void each_kernel_of_a_late_c_meets_both_ends_of_f32(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("gfx942/mfma.m16n16k16.f32.bf16.bf16.f32", &u, NULL), LB_OK);
+    if (!chosen(&u)) return;
+    for (unsigned i = 0; i < (SANITIZED ? 12 : 96); i++) {
+        const bool large = i % 2;
+        /* products from 2^123 and up to 2^128; or of 2^-150 and, twelve powers lower, what breaks its ties */
+        const int e = large ? 61 + (int)(i / 2 % 3) : -75;
+        product_case p = case_new(&u, CASE_NORMAL, SEED + i, 9, 70, 48, i);
+        for (size_t r = 0; r < 9; r++)
+            for (size_t k = 0; k < 48; k++)
+                lb_store_code(lb_mat_at(&p.a, r, k), 2, near_power(lb_random_u64(i, 20, r * 48 + k), e, large, r % 3 == 0 && k % 2));
+        for (size_t c = 0; c < 70; c++)
+            for (size_t k = 0; k < 48; k++) {
+                const uint64_t r = lb_random_u64(i, 21, c * 48 + k);
+                const bool zero = !large && r >> 40 & 3; /* few products: sums stay where ties are */
+                lb_store_code(lb_mat_at(&p.b, k, c), 2,
+                              zero ? 0 : near_power(r, large ? e - (int)(i / 8 % 2) : -75 - (int)(r >> 50 & 1) * 12, large, r >> 60 & 1));
+            }
+        for (size_t at = 0; at < 9 * 70; at++) {
+            const uint64_t c = lb_random_u64(i, 22, at);
+            const uint64_t code = large ? (c >> 63) << 31 | (UINT64_C(0x7c000000) + c % 0x3800000) : c % 3 ? 0 : c >> 61 & 7;
+            lb_store_code(lb_mat_at(&p.c, at / 70, at % 70), 4, code);
+        }
+        run_product(&u, &p, large ? "about 2^128" : "about 2^-150", i, i, i % 3 > 0);
+        case_free(&p);
+    }
+}
+
+/* Chains on x86 flush what is tiny after it was rounded: 2^-126 less 2^-152 is not. */
+static void each_kernel_of_x86_flushes_after_rounding(void **state) {
+    (void)state;
+    lb_unit u;
+    assert_int_equal(lb_unit_find("x86/tdpbf16ps", &u, NULL), LB_OK);
+    if (!chosen(&u)) return;
+    product_case p = case_new(&u, CASE_NORMAL, SEED, 9, 70, 64, 0);
+    for (size_t i = 0; i < (9 + 70) * 64; i++) {
+        const uint64_t r = lb_random_u64(SEED, 23, i), code = near_power(0, r & 1 ? -63 : -76, 0, r >> 1 & 1);
+        if (i < 9 * 64)
+            lb_store_code(lb_mat_at(&p.a, i / 64, i % 64), 2, code);
+        else
+            lb_store_code(lb_mat_at(&p.b, i % 64, i / 64 - 9), 2, code);
+    }
+    run_product(&u, &p, "about 2^-126", SEED, 0, false);
+    case_free(&p);
+}
+
+/* Zeros of both signs, and ones that cancel: what a zero sum's sign is. */
+static void each_kernel_gives_zeros_their_sign(void **state) {
+    (void)state;
+    for (size_t row = 0; lb_unit_row(row); row++) {
+        const lb_unit *u = lb_unit_row(row);
+        if (!runs(u) || seen_before(row) || !chosen(u) || lb_format_row(u->a)->special == LB_SPECIAL_INT) continue;
+        product_case p = case_new(u, CASE_NORMAL, SEED, 3, 20, 2 * (size_t)u->k, 0);
+        lb_mat *const all[] = {&p.a, &p.b, &p.c};
+        for (size_t x = 0; x < 3; x++)
+            for (size_t i = 0; i < all[x]->rows * all[x]->cols; i++) {
+                const uint64_t r = lb_random_u64(row, 24 + (uint32_t)x, i);
+                const double zero = r & 1 ? 0.0 : -0.0, value = x < 2 && i % 5 == 0 && r & 2 ? (r & 1 ? 1 : -1) : zero;
+                lb_store_code(lb_mat_at(all[x], i / all[x]->cols, i % all[x]->cols), all[x]->format->bytes,
+                              encode_double(all[x]->format, value));
+            }
+        for (size_t i = 0; i < p.a.cols; i++) /* one row of -0 alone, where a column is +0: products of -0 */
+            lb_store_code(lb_mat_at(&p.a, 0, i), p.a.format->bytes, encode_double(p.a.format, -0.0));
+        for (size_t i = 0; i < p.b.rows; i++) lb_store_code(lb_mat_at(&p.b, i, 0), p.b.format->bytes, encode_double(p.b.format, 0));
+        lb_store_code(lb_mat_at(&p.c, 0, 0), p.c.format->bytes, encode_double(p.c.format, -0.0));
+        run_product(u, &p, "zeros", SEED, 0, true);
+        case_free(&p);
     }
 }
 
@@ -386,6 +470,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_unit_that_runs_has_a_kernel),
         cmocka_unit_test(each_kernel_equals_the_engine_on_every_distribution),
+        cmocka_unit_test(each_kernel_of_a_late_c_meets_both_ends_of_f32),
+        cmocka_unit_test(each_kernel_of_x86_flushes_after_rounding),
+        cmocka_unit_test(each_kernel_gives_zeros_their_sign),
         cmocka_unit_test(shapes_strides_and_layouts_do_not_matter),
         cmocka_unit_test(small_products_are_as_others),
         cmocka_unit_test(blocks_bits_and_floors_are_read_from_the_row),

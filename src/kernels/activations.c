@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Activations as steps of f32. The curves are rounded correctly: the C library's double is within a few units of its last place, so that
- * only a value that lies next to a boundary of f32's rounding needs a longer one. */
+ * only a value that lies next to a boundary of f32's rounding needs a longer one. (With glibc 2.36 none does: of all 2^32 inputs those that lie
+ * so near, some hundreds, were compared with MPFR.) */
 #include "kernels/activations.h"
 
 #include <float.h>
@@ -22,7 +23,7 @@ typedef long double long_curve(long double x);
 static float rounded_once(curve *f, long_curve *longer, float x) {
     const double y = f((double)x);
     const float low = (float)(y - fabs(y) * DOUBLE_ERROR), high = (float)(y + fabs(y) * DOUBLE_ERROR);
-    return low == high || isnan(y) ? (float)y : (float)longer((long double)x);
+    return low == high || !isfinite(y) ? (float)y : (float)longer((long double)x);
 }
 
 float lb_f32_exp(float x) {

@@ -15,9 +15,9 @@ typedef struct f16_consts {
 
 /* Sixteen dots before their first block. */
 typedef struct f16_dots {
-    vf product[F16_K]; /* exact */
-    vi top[2];         /* exponent fields of the largest products among positions 0 .. 7 and 8 .. 15; small if there are none */
-    uint32_t special;  /* lanes with NaN or Inf */
+    vf even[F16_HALF], odd[F16_HALF]; /* exact products at t and t + 8 of dots 0, 2, .. 14 and of 1, 3, .. 15 */
+    vi top[2];        /* exponent fields of the largest products among positions 0 .. 7 and 8 .. 15; small if there are none */
+    uint32_t special; /* lanes with NaN or Inf */
 } f16_dots;
 
 /* Rows 2i and 2i + 1 in in[i] -> position t (and t + 8) of all in out[t]. */
@@ -58,10 +58,23 @@ INLINE vf f16_fields(vi sums, int half) {
     return i_float(i_add(i_shl(wide, 13), i_set((127 - 30) << 23)));
 }
 
-INLINE void f16_multiply(const uint16_t *a, const uint16_t *b, f16_dots *out) {
+/* Sums of the exponent fields of products that are not zero, the largest; subnormals count as 2^-14. */
+static __attribute__((noinline)) vi f16_top_of_any(uint16_t (*a)[32], uint16_t (*b)[32]) {
     const vi exp_mask = _mm512_set1_epi16(0x7c00), one = _mm512_set1_epi16(0x400), mag_mask = _mm512_set1_epi16(0x7fff);
+    vi top = i_set(0);
+    for (int t = 0; t < F16_HALF; t++) {
+        const vi x = _mm512_load_si512(a[t]), y = _mm512_load_si512(b[t]);
+        const __mmask32 live = _mm512_mask_test_epi16_mask(_mm512_test_epi16_mask(x, mag_mask), y, mag_mask);
+        const vi sum = w_add(_mm512_max_epu16(i_and(x, exp_mask), one), _mm512_max_epu16(i_and(y, exp_mask), one));
+        top = _mm512_mask_max_epu16(top, live, top, sum);
+    }
+    return top;
+}
+
+INLINE void f16_multiply(const uint16_t *a, const uint16_t *b, f16_dots *out) {
+    const vi exp_mask = _mm512_set1_epi16(0x7c00);
     _Alignas(64) uint16_t codes[2][F16_HALF][32];
-    vi at[F16_HALF], top = i_set(0);
+    vi at[F16_HALF], top = i_set(0), least = exp_mask;
     vf look = f_set(0);
     f16_transpose(a, at);
     for (int t = 0; t < F16_HALF; t++) _mm512_store_si512(codes[0][t], at[t]);
@@ -70,16 +83,17 @@ INLINE void f16_multiply(const uint16_t *a, const uint16_t *b, f16_dots *out) {
     __asm__ volatile("" ::: "memory");
     for (int t = 0; t < F16_HALF; t++) {
         const vi x = _mm512_load_si512(codes[0][t]), y = _mm512_load_si512(codes[1][t]);
-        const __mmask32 live = _mm512_mask_test_epi16_mask(_mm512_test_epi16_mask(x, mag_mask), y, mag_mask);
-        /* subnormals count as 2^-14 */
-        const vi sum = w_add(_mm512_max_epu16(i_and(x, exp_mask), one), _mm512_max_epu16(i_and(y, exp_mask), one));
-        top = _mm512_mask_max_epu16(top, live, top, sum);
+        const vi x_exp = i_and(x, exp_mask), y_exp = i_and(y, exp_mask);
+        least = _mm512_min_epu16(least, _mm512_min_epu16(x_exp, y_exp));
+        top = _mm512_max_epu16(top, w_add(x_exp, y_exp));
         const vf even = f_mul(f16_float(codes[0][t]), f16_float(codes[1][t]));
         const vf odd = f_mul(f16_float(codes[0][t] + 16), f16_float(codes[1][t] + 16));
         look = _mm512_fmadd_ps(even, odd, look); /* stays finite unless a product is not */
-        out->product[t] = halves_low(even, odd);
-        out->product[t + F16_HALF] = halves_high(even, odd);
+        out->even[t] = even;
+        out->odd[t] = odd;
     }
+    /* a field of zero, of zeros and subnormals, is rare */
+    if (__builtin_expect(_mm512_test_epi16_mask(least, least) != UINT32_MAX, 0)) top = f16_top_of_any(codes[0], codes[1]);
     const vf even = f16_fields(top, 0), odd = f16_fields(top, 1);
     out->top[0] = f_bits(halves_low(even, odd));
     out->top[1] = f_bits(halves_high(even, odd));
@@ -87,25 +101,42 @@ INLINE void f16_multiply(const uint16_t *a, const uint16_t *b, f16_dots *out) {
     out->special = ((bad | bad >> 8) & 0xff) * 0x101;
 }
 
-INLINE vi f16_cut_sum(const vf *product, int count, vf unit, vi sum) {
-    for (int t = 0; t < count; t++) sum = i_add(sum, f_trunc(f_mul(product[t], unit)));
-    return sum;
+/* 2^(F - E) of a block with c, and what leads back. */
+INLINE vf f16_unit(const f16_consts *q, vi top, vf c, vi *back) {
+    const vi e = _mm512_max_epi32(_mm512_max_epi32(top, q->start), i_and(f_bits(c), i_set(0x7f800000)));
+    *back = i_sub(e, q->drop);
+    return i_float(i_sub(q->top, e));
 }
 
-/* c and one block. unit: 2^(F - E); its inverse leads back. */
-INLINE vf f16_block(const f16_consts *q, const vf *product, int terms, vi top, vf c, bool split) {
-    const vi e = _mm512_max_epi32(_mm512_max_epi32(top, q->start), i_and(f_bits(c), i_set(0x7f800000)));
-    const vf unit = i_float(i_sub(q->top, e));
-    const vi back = i_sub(e, q->drop), sum = f_trunc(f_mul(c, unit));
-    if (!split) return round_sum(f16_cut_sum(product, terms, unit, sum), back, false, false);
-    const vi low = f16_cut_sum(product, terms / 2, unit, sum), high = f16_cut_sum(product + terms / 2, terms / 2, unit, i_set(0));
-    return round_two(low, high, back, false, false);
+/* c and the one block of 16: each lane of even and odd sums its half of a dot, and the halves meet at the end. */
+INLINE vf f16_whole(const f16_consts *q, const f16_dots *dots, vf c, bool split) {
+    vi back, even = i_set(0), odd = i_set(0);
+    const vf unit = f16_unit(q, _mm512_max_epi32(dots->top[0], dots->top[1]), c, &back);
+    const vf of_even = halves_low(unit, unit), of_odd = halves_high(unit, unit);
+    for (int t = 0; t < F16_HALF; t++) {
+        even = i_add(even, f_trunc(f_mul(dots->even[t], of_even)));
+        odd = i_add(odd, f_trunc(f_mul(dots->odd[t], of_odd)));
+    }
+    const vi low = i_add(f_bits(halves_low(i_float(even), i_float(odd))), f_trunc(f_mul(c, unit)));
+    const vi high = f_bits(halves_high(i_float(even), i_float(odd)));
+    return split ? round_two(low, high, back, false, false) : round_sum(i_add(low, high), back, false, false);
+}
+
+/* c and the block of the first or the second 8. */
+INLINE vf f16_half(const f16_consts *q, const f16_dots *dots, int half, vf c) {
+    vi back;
+    const vf unit = f16_unit(q, dots->top[half], c, &back);
+    vi sum = f_trunc(f_mul(c, unit));
+    for (int t = 0; t < F16_HALF; t++) {
+        const vf product = half ? halves_high(dots->even[t], dots->odd[t]) : halves_low(dots->even[t], dots->odd[t]);
+        sum = i_add(sum, f_trunc(f_mul(product, unit)));
+    }
+    return round_sum(sum, back, false, false);
 }
 
 INLINE vf f16_chain(const f16_consts *q, const f16_dots *dots, vf c, int terms, bool split) {
-    if (terms == F16_K) return f16_block(q, dots->product, F16_K, _mm512_max_epi32(dots->top[0], dots->top[1]), c, split);
-    c = f16_block(q, dots->product, F16_HALF, dots->top[0], c, split);
-    return f16_block(q, dots->product + F16_HALF, F16_HALF, dots->top[1], c, split);
+    if (terms == F16_K) return f16_whole(q, dots, c, split);
+    return f16_half(q, dots, 1, f16_half(q, dots, 0, c));
 }
 
 /* d of sixteen dots but those in the result: NaN and Inf, or a c that is too large or below the last place. */

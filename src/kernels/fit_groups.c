@@ -104,8 +104,10 @@ static lb_status add(adding *w, lb_schedule s) {
     LB_TRY(make_room(w->out, w->err));
     /* promotion alone is named even where a split computes the same: both are what kernels are written as */
     const bool promotes = s.promote && s.promote < x->a.cols && g.parts == 1;
-    for (unsigned i = 0; i < count && (i == 0 || g.parts > 1); i++)
-        if (keep_key(w->out, keys[i]) | (promotes && keep_key(w->out, ~keys[i]))) g.alive |= UINT32_C(1) << number[i];
+    for (unsigned i = 0; i < count && (i == 0 || g.parts > 1); i++) {
+        const bool fresh = keep_key(w->out, keys[i]), named = promotes && keep_key(w->out, ~keys[i]);
+        if (fresh || named) g.alive |= UINT32_C(1) << number[i];
+    }
     if (g.alive) w->out->group[w->out->count++] = g;
     return LB_OK;
 }
