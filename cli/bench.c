@@ -360,6 +360,7 @@ static int run(const bench_args *a) {
 }
 
 int cli_bench(int argc, char **argv) {
+    if (argc > 1 && strcmp(argv[1], "emit") == 0) return cli_bench_emit(argc - 1, argv + 1);
     bench_args a = {.size = 1024, .threads = 1, .reps = 5};
     const cli_option options[] = {
         {"size", 0, CLI_COUNT, &a.size, "N", "m, n and k (default 1024)"},
@@ -373,7 +374,7 @@ int cli_bench(int argc, char **argv) {
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object, a row a unit"},
     };
     const cli_usage usage = {
-        "lastbit bench gemm [options]",
+        "lastbit bench gemm [options], lastbit bench emit [UNIT…] [options]",
         "How fast exact products are, in 10^9 multiply-adds a second, packing included: the path that lb_gemm takes, beside\n"
         "OpenBLAS's sgemm and the integer engine (at 128), interleaved, medians. bench/README.md says how to read it.",
         options, sizeof options / sizeof options[0],
@@ -383,7 +384,7 @@ int cli_bench(int argc, char **argv) {
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;
     if (args && !stop) {
         if (count != 1 || strcmp(args[0], "gemm") != 0)
-            code = cli_usage_error("bench", "say what: lastbit bench gemm");
+            code = cli_usage_error("bench", "say what: lastbit bench gemm, lastbit bench emit");
         else if (a.size < 1 || a.size > 32768)
             code = cli_usage_error("bench", "--size is 1 to 32768");
         else if (a.reps < 1 || a.reps > MAX_REPS || a.threads < 1 || a.threads > 1024)

@@ -151,6 +151,18 @@ lb_status cli_load_extras(cli_extra_operands *out, const cli_extras *e, const cl
                           lb_error *err);
 void cli_close_extras(cli_extra_operands *e);
 
+/* Scales that a schedule applies; units of their own scales take cli_extras. */
+typedef struct cli_scales {
+    lb_operand a, b;
+    lb_mat a_mat, b_mat;
+} cli_scales;
+
+/** Load scales and put them into the schedule. a, b NULL: not said. Without promote a vector is one number a row of A, a column of B, and a
+ *  single number is that of all. */
+lb_status cli_load_scales(cli_scales *out, const char *a, const char *b, const cli_formats *f, const lb_case *x, lb_schedule *schedule,
+                          lb_error *err);
+void cli_close_scales(cli_scales *s);
+
 /** Load D ("FILE" or "FILE:tensor") in `said` (or the type that the file names, or `fallback`). */
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
                           lb_error *err);
@@ -224,6 +236,7 @@ int cli_contracts(int argc, char **argv);
 int cli_schedules(int argc, char **argv);
 int cli_fit_schedule(int argc, char **argv);
 int cli_bench(int argc, char **argv);
+int cli_bench_emit(int argc, char **argv);
 int cli_explain_contract(int argc, char **argv);
 int cli_backends(int argc, char **argv);
 int cli_causes(int argc, char **argv);
@@ -251,7 +264,17 @@ int cli_check_capsule(const char *path, const lb_check_options *how, const cli_o
 /** Print where the error of the record's first and worst element comes from, as text or as lines of JSON. errors LB_E_MEMORY and others */
 lb_status cli_ledger(const lb_check_options *o, const lb_record *r, bool json, lb_error *err);
 
-/** Machine instructions a thread of an emitted fragment, and for which architecture; 0 where nvcc is missing or does not take it. */
-uint64_t cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+/** Machine instructions a thread: all of them, and the loads from local memory among them. */
+typedef struct cli_slots {
+    uint64_t all, loads;
+} cli_slots;
+
+/** Those of an emitted fragment, and for which architecture; none where nvcc is missing or does not take it. */
+cli_slots cli_emit_slots(const lb_unit *u, const lb_emit_options *o, int *sm);
+
+/** What `lastbit emit` is asked for: an operation, *op, or the unit *u with --set, *op being NULL. errors LB_E_NAME, naming the nearest */
+lb_status cli_emit_find(const char *name, const cli_texts *set, lb_unit *u, const lb_scalar_op **op, lb_error *err);
+void cli_emit_list_ops(void);
+void cli_emit_op_stats(const lb_scalar_op *op, const char *language, const lb_emit_stats *s);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef struct fit_args {
     cli_formats formats;
-    const char *schedule, *bias;
+    const char *schedule, *bias, *scale_a, *scale_b;
     uint64_t most, threads;
     bool json;
     lb_unit unit;
@@ -29,8 +29,10 @@ static json_t *row_json(const lb_fit_row *r) {
     for (size_t i = 0; lb_unit_row(i); i++)
         if (lb_units_alike(&r->unit, lb_unit_row(i))) json_array_append_new(units, json_string(lb_unit_row(i)->name));
     lb_schedule_text(&r->schedule, text, sizeof text);
-    return json_pack("{s:s, s:o, s:s, s:I, s:I}", "unit", r->unit.name, "units", units, "schedule", text, "same", (json_int_t)r->same,
-                     "compared", (json_int_t)r->compared);
+    json_t *row = json_pack("{s:s, s:o, s:s, s:I, s:I, s:b}", "unit", r->unit.name, "units", units, "schedule", text, "same",
+                            (json_int_t)r->same, "compared", (json_int_t)r->compared, "any_order", r->any_order);
+    if (r->any_order) json_object_set_new(row, "values", json_real(r->values));
+    return row;
 }
 
 static void print_json(const lb_fit *f) {
@@ -59,6 +61,34 @@ static void print_alike(const lb_fit_row *r) {
     puts("");
 }
 
+/* The call that makes these bits, with all that was said of the operands. */
+static void print_again(const fit_args *a, const char *unit, const char *schedule) {
+    const struct {
+        const char *name, *value;
+    } said[] = {{"--schedule", schedule},  {"--bias", a->bias},           {"--scale-a", a->scale_a},
+                {"--scale-b", a->scale_b}, {"--in", a->formats.in},       {"--in-b", a->formats.in_b},
+                {"--acc", a->formats.acc}, {"--shape", a->formats.shape}, {"--dtype", a->formats.dtype}};
+    union {
+        const char *in;
+        char *out;
+    } word[32]; /* cli_command_line reads only */
+    char *list[32];
+    int count = 0;
+    word[count++].in = "gemm";
+    word[count++].in = unit;
+    for (int i = 0; i + 1 < a->count; i++) word[count++].in = a->files[i];
+    if (a->formats.tb) word[count++].in = "--tb";
+    for (size_t i = 0; i < sizeof said / sizeof said[0]; i++) {
+        if (!said[i].value) continue;
+        word[count++].in = said[i].name;
+        word[count++].in = said[i].value;
+    }
+    for (int i = 0; i < count; i++) list[i] = word[i].out;
+    char *line = cli_command_line(count, list);
+    if (line) printf("  again      %s\n", line);
+    free(line);
+}
+
 static void print_text(const fit_args *a, const lb_fit *f, const lb_case *x, const lb_mat *d) {
     char text[LB_SCHEDULE_TEXT_SIZE];
     printf("%s op=fit-schedule in=%s out=%s m=%zu n=%zu k=%zu: compared=%llu tried=%llu found=%zu\n", lb_verdict_name(f->verdict),
@@ -68,6 +98,10 @@ static void print_text(const fit_args *a, const lb_fit *f, const lb_case *x, con
     for (size_t i = 0; i < f->found_count && f->verdict == LB_PASS; i++) {
         lb_schedule_text(&f->found[i].schedule, text, sizeof text);
         printf("  %-10s %s  %s\n", i ? "or" : f->found_total > 1 ? "it may be" : "it is", f->found[i].unit.name, text);
+        if (f->found[i].any_order)
+            printf("             within any order of its parts: %.3g results an element on average; %s\n", f->found[i].values,
+                   f->found[i].schedule.split > LB_MAX_ORDERED ? "one order for all is not looked for among so many parts"
+                                                               : "no one order gives all");
         if (i == 0 || strcmp(f->found[i].unit.name, f->found[i - 1].unit.name) != 0) print_alike(&f->found[i]);
     }
     const bool says = f->verdict == LB_PASS;
@@ -82,7 +116,10 @@ static void print_text(const fit_args *a, const lb_fit *f, const lb_case *x, con
     }
     if (!says) return;
     lb_schedule_text(&f->found[0].schedule, text, sizeof text);
-    printf("  again      lastbit gemm %s %s %s --schedule %s\n", f->found[0].unit.name, a->files[0], a->files[1], text);
+    if (f->found[0].any_order)
+        printf("  note       atomics: another run of the kernel may give other bits of the same set\n");
+    else
+        print_again(a, f->found[0].unit.name, text);
 }
 
 /* ---- the call -------------------------------------------------------------------------------------------------------------- */
@@ -101,6 +138,7 @@ static lb_status take_unit(fit_args *a, char **args, int count, lb_error *err) {
 static lb_status fit(fit_args *a, lb_fit *f, cli_operands *o, lb_operand *d, lb_error *err) {
     lb_schedule base = {0};
     lb_operand bias_file = {0};
+    cli_scales scales = {0};
     lb_mat bias;
     const lb_unit *unit = a->has_unit ? &a->unit : NULL;
     lb_status s = a->schedule ? lb_schedule_parse(a->schedule, &base, err) : LB_OK;
@@ -111,6 +149,7 @@ static lb_status fit(fit_args *a, lb_fit *f, cli_operands *o, lb_operand *d, lb_
         if (s == LB_OK) s = cli_spread_bias(a->bias, &bias_file.mat, &bias, d->mat.rows, d->mat.cols, err);
         base.bias = &bias;
     }
+    if (s == LB_OK) s = cli_load_scales(&scales, a->scale_a, a->scale_b, &a->formats, &o->x, &base, err);
     if (s == LB_OK) {
         const lb_mat b = lb_case_b(&o->x);
         const lb_gemm_options gemm = {.threads = (int)(a->threads < 4096 ? a->threads : 4096)};
@@ -118,6 +157,7 @@ static lb_status fit(fit_args *a, lb_fit *f, cli_operands *o, lb_operand *d, lb_
         s = lb_fit_schedule(&o->x.a, &b, o->x.c.codes ? &o->x.c : NULL, &d->mat, &options, f, err);
     }
     lb_operand_close(&bias_file);
+    cli_close_scales(&scales);
     return s;
 }
 
@@ -148,6 +188,8 @@ int cli_fit_schedule(int argc, char **argv) {
         CLI_FORMAT_OPTIONS(a.formats),
         {"schedule", 0, CLI_TEXT, &a.schedule, "S", "what is known of it (alpha=0.5,act=relu …); the rest is searched"},
         {"bias", 0, CLI_TEXT, &a.bias, "FILE", "added behind the sum over K: one number a column of D (or a row: [m][1])"},
+        {"scale-a", 0, CLI_TEXT, &a.scale_a, "F", "scales of A's rows and of blocks of K, [m][k/128]; of rows alone: [m][1]"},
+        {"scale-b", 0, CLI_TEXT, &a.scale_b, "F", "scales of B, [k/128][n/128], and scale-block=1xN for N columns; --tb: [n/128][k/128]"},
         {"most", 0, CLI_COUNT, &a.most, "N", "candidates to print (default 16)"},
         {"threads", 0, CLI_COUNT, &a.threads, "N", "the answer does not depend on it (default every core)"},
         {"json", 0, CLI_FLAG, &a.json, NULL, "print one JSON object"},
@@ -155,7 +197,7 @@ int cli_fit_schedule(int argc, char **argv) {
     const cli_usage usage = {
         "lastbit fit-schedule [UNIT] A B [C] ACTUAL [options]",
         "Name every unit and schedule that gives ACTUAL's bits, all of them: the instruction, the order of K, split-K and how its parts\n"
-        "are added, stream-K, promotion, rounding of parts and output. docs/schedules.md lists what is tried.\n"
+        "are added, stream-K, promotion, rounding of parts and output; where no order is fixed, atomics. docs/schedules.md lists it.\n"
         "exit: 0 found   1 nothing tried gives these bits   2 the call or a file is wrong   3 the inputs cannot tell",
         options, sizeof options / sizeof options[0],
         "  lastbit fit-schedule A.npy B.npy D.npy\n"

@@ -36,12 +36,17 @@ static void print_matrix(const lb_mat *d) {
     }
 }
 
+static bool scaled(const gemm_args *a) {
+    return a->extras.scale_a || a->extras.scale_b;
+}
+
 /* One tile, or a product with the scales and metadata of units that take them. */
 static lb_status with_extras(const gemm_args *a, const lb_unit *unit, const cli_operands *o, const lb_gemm_options *options, lb_mat *d,
                              lb_error *err) {
     const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
     cli_extra_operands e;
-    if (a->schedule || a->bias) return lb_fail(err, LB_E_ARG, unit->name, "a schedule takes no scales and no metadata yet");
+    if (a->schedule || a->bias)
+        return lb_fail(err, LB_E_ARG, unit->name, "a schedule takes units of A, B and C alone: no metadata, no scales of the unit's own");
     lb_status s = cli_load_extras(&e, &a->extras, &a->formats, o, unit, err);
     if (s != LB_OK) return s;
     s = a->tile ? lb_unit_mma_with(unit, &o->x.a, &b, c, &e.with, d, err) : lb_gemm_with(unit, &o->x.a, &b, c, &e.with, d, options, err);
@@ -53,9 +58,10 @@ static lb_status product(const gemm_args *a, const lb_unit *u, const lb_schedule
                          lb_error *err) {
     const lb_mat b = lb_case_b(&o->x), *c = o->x.c.codes ? &o->x.c : NULL;
     const lb_gemm_options options = {.kernel = a->kernel, .threads = (int)(a->threads < 4096 ? a->threads : 4096)};
-    if (a->extras.scale_a || a->extras.scale_b || a->extras.metadata) return with_extras(a, u, o, &options, d, err);
+    if (a->extras.metadata || (scaled(a) && u->scale_block)) return with_extras(a, u, o, &options, d, err);
+    if (a->tile && scaled(a)) return lb_fail(err, LB_E_ARG, u->name, "this instruction takes no scales");
     if (a->tile) return lb_unit_mma(u, &o->x.a, &b, c, d, err);
-    if (!a->schedule && !a->bias) return lb_gemm(u, &o->x.a, &b, c, d, &options, err);
+    if (!a->schedule && !a->bias && !scaled(a)) return lb_gemm(u, &o->x.a, &b, c, d, &options, err);
     return lb_gemm_scheduled(u, schedule, &o->x.a, &b, c, d, &options, err);
 }
 
@@ -63,7 +69,8 @@ static lb_status product(const gemm_args *a, const lb_unit *u, const lb_schedule
 static lb_status read_schedule(const gemm_args *a, lb_schedule *out, lb_error *err) {
     *out = (lb_schedule){0};
     lb_status s = a->schedule ? lb_schedule_parse(a->schedule, out, err) : LB_OK;
-    if (s == LB_OK && (a->schedule || a->bias) && a->formats.out && !out->out) s = lb_format_get(a->formats.out, &out->out, err);
+    if (s == LB_OK && (a->schedule || a->bias || scaled(a)) && a->formats.out && !out->out)
+        s = lb_format_get(a->formats.out, &out->out, err);
     return s;
 }
 
@@ -72,6 +79,7 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     lb_schedule schedule;
     cli_operands o = {0};
     lb_operand bias_file = {0};
+    cli_scales scales = {0};
     lb_mat bias = {0};
     void *codes = NULL, *rounded = NULL;
     lb_status s = cli_find_unit(args[0], &a->set, &unit, err);
@@ -92,6 +100,8 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
         if (s == LB_OK) s = cli_spread_bias(a->bias, &bias_file.mat, &bias, lb_case_m(&o.x), lb_case_n(&o.x), err);
         schedule.bias = &bias;
     }
+    if (s == LB_OK && !unit.scale_block && !a->tile)
+        s = cli_load_scales(&scales, a->extras.scale_a, a->extras.scale_b, &a->formats, &o.x, &schedule, err);
     if (s == LB_OK) {
         d = lb_mat_of(out, codes, lb_case_m(&o.x), lb_case_n(&o.x));
         s = product(a, &unit, &schedule, &o, &d, err);
@@ -108,6 +118,7 @@ static lb_status multiply(const gemm_args *a, char **args, int count, lb_error *
     free(codes);
     free(rounded);
     lb_operand_close(&bias_file);
+    cli_close_scales(&scales);
     cli_close_operands(&o);
     return s;
 }
@@ -132,7 +143,9 @@ static int run(int argc, char **argv, bool tile) {
         options, sizeof options / sizeof options[0] - (tile ? OF_GEMM_ALONE : 0),
         tile ? "  lastbit mma sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy"
              : "  lastbit gemm sm_80/mma.m16n8k16.f32.f16.f16.f32 A.npy B.npy -o D.npy\n"
-               "  lastbit gemm sm_90/mma.m16n8k16.f32.bf16.bf16.f32 A.npy B.npy --schedule split-k=4,out=bf16 -o D.npy"};
+               "  lastbit gemm sm_90/mma.m16n8k16.f32.bf16.bf16.f32 A.npy B.npy --schedule split-k=4,out=bf16 -o D.npy\n"
+               "  lastbit gemm sm_90/wgmma.m64n8k32.f32.e4m3.e4m3 A.npy B.npy --scale-a SA.npy --scale-b SB.npy --schedule "
+               "deepgemm-fp8-1d2d"};
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     bool stop;
     int count, code = args ? cli_parse(&usage, argc, argv, args, &count, &stop) : CLI_USAGE;

@@ -25,7 +25,7 @@ static const cli_command commands[] = {
     {"fragment", cli_fragment, "which lane and register holds which element of a tile"},
     {"networks", cli_networks, "list the kinds of model files"},
     {"ariths", cli_ariths, "list the arithmetics of whole networks"},
-    {"emit", cli_emit_source, "exact source of a unit: C, OpenCL C, GLSL, HLSL, MSL, CUDA C++"},
+    {"emit", cli_emit_source, "exact source of a unit or operation: C, OpenCL C, GLSL, HLSL, MSL, CUDA C++"},
     {"units", cli_units, "list the matrix instructions"},
     {"scalar", cli_scalar, "list the scalar operations"},
     {"parameters", cli_parameters, "list what --set changes of a unit"},

@@ -123,6 +123,39 @@ void cli_close_extras(cli_extra_operands *e) {
     *e = (cli_extra_operands){0};
 }
 
+/* One number for all. */
+static void spread(lb_mat *m, size_t rows, size_t cols) {
+    *m = (lb_mat){.format = m->format, .codes = m->codes, .rows = rows, .cols = cols};
+}
+
+lb_status cli_load_scales(cli_scales *out, const char *a, const char *b, const cli_formats *f, const lb_case *x, lb_schedule *schedule,
+                          lb_error *err) {
+    *out = (cli_scales){0};
+    lb_status s = a ? lb_operand_open(&out->a, a, NULL, NULL, err) : LB_OK;
+    if (s == LB_OK && b) s = lb_operand_open(&out->b, b, NULL, NULL, err);
+    if (s != LB_OK) return s;
+    const size_t m = lb_case_m(x), n = lb_case_n(x);
+    const bool columns = !schedule->promote && out->b.mat.rows == 1 && out->b.mat.cols == n;
+    out->a_mat = out->a.mat;
+    out->b_mat = f->tb && b && !columns ? lb_mat_transposed(out->b.mat) : out->b.mat;
+    if (a) schedule->scale_a = &out->a_mat;
+    if (b) schedule->scale_b = &out->b_mat;
+    if (schedule->promote || !a || !b) return LB_OK;
+    if (out->a_mat.rows == 1 && out->a_mat.cols == m) out->a_mat = lb_mat_transposed(out->a_mat);
+    const bool one_of_b = out->b_mat.rows == 1 && out->b_mat.cols == 1, one_of_a = out->a_mat.rows == 1 && out->a_mat.cols == 1;
+    if ((columns || one_of_b) && out->a_mat.cols == 1 && !schedule->scale_m && !schedule->scale_n)
+        schedule->scale_m = schedule->scale_n = 1;
+    if (one_of_a && schedule->scale_m == 1) spread(&out->a_mat, m, 1);
+    if (one_of_b && schedule->scale_n == 1) spread(&out->b_mat, 1, n);
+    return LB_OK;
+}
+
+void cli_close_scales(cli_scales *s) {
+    lb_operand_close(&s->a);
+    lb_operand_close(&s->b);
+    *s = (cli_scales){0};
+}
+
 lb_status cli_load_output(lb_operand *out, const char *spec, const cli_formats *f, const lb_case *x, const lb_format *fallback,
                           lb_error *err) {
     const lb_format *said;

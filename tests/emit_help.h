@@ -13,7 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { EMIT_SIDE = 100, EMIT_BATCHES = 10, EMIT_MAX_UNITS = 256 }; /* 10 x 100 x 100 dots a unit */
+/* 10 x 100 x 100 dots a unit; tiles of up to 128 lines */
+enum { EMIT_SIDE = 100, EMIT_LINES = 128, EMIT_BATCHES = 10, EMIT_MAX_UNITS = 720, EMIT_MAX_K = 256, EMIT_MAX_SCALES = 8 };
 
 static char emit_folder[] = "/tmp/lastbit-emit.XXXXXX";
 
@@ -24,9 +25,25 @@ static inline bool emit_full(void) {
 
 /* Whether two units have the same arithmetic, but for k. Pairs with fp6 or fp4 count as one if their first format is the same. */
 static inline bool emit_alike(const lb_unit *x, const lb_unit *y) {
-    const bool narrow = lb_format_row(x->b)->bits < 8 && lb_format_row(y->b)->bits < 8;
-    return x->a == y->a && (x->b == y->b || narrow) && x->d == y->d && x->terms == y->terms && x->frac_bits == y->frac_bits &&
-           x->floor_exp == y->floor_exp && x->round == y->round && x->path == y->path;
+    const bool narrow = lb_format_row(x->b)->bits < 8 && lb_format_row(y->b)->bits < 8 && lb_format_row(x->b)->special == LB_SPECIAL_NONE;
+    const bool exact = lb_format_row(x->c)->special == LB_SPECIAL_INT;
+    const bool scaled = x->scale_block == y->scale_block && x->group == y->group && (!x->scale_block || x->scale == y->scale);
+    return x->a == y->a && (x->b == y->b || narrow) && x->d == y->d && (exact || x->terms == y->terms) && x->frac_bits == y->frac_bits &&
+           x->floor_exp == y->floor_exp && x->round == y->round && x->path == y->path && x->sparse_group == y->sparse_group && scaled;
+}
+
+/* ---- what a unit takes ------------------------------------------------------------------------------------------------------ */
+
+static inline uint32_t emit_products(const lb_unit *u) {
+    return u->sparse_group ? u->k / 2u : u->k;
+}
+
+static inline uint32_t emit_scales(const lb_unit *u) {
+    return u->scale_block ? u->k / (unsigned)u->scale_block : 0;
+}
+
+static inline uint32_t emit_words(lb_format_id f) {
+    return lb_format_row(f)->bits > 32 ? 2 : 1;
 }
 
 /* Units that can be written: one of each arithmetic, that with the longest K step; all of them where `all`. */
@@ -45,22 +62,108 @@ static inline size_t emit_units(lb_unit *out, bool all) {
     return count;
 }
 
-/* A batch: codes as words, b transposed, and the model's d. */
+/* A batch: codes as words (of 64 bits in two, the low one first), b transposed, and the model's d. */
 typedef struct emit_batch {
-    uint32_t m, n, k;
-    uint32_t a[EMIT_SIDE * 128], b[EMIT_SIDE * 128], c[EMIT_SIDE * EMIT_SIDE], d[EMIT_SIDE * EMIT_SIDE];
+    uint32_t m, n, k, products, scales, words, words_d; /* words of a code of A and B, and of C and D */
+    uint32_t a[EMIT_LINES * EMIT_MAX_K], b[EMIT_LINES * EMIT_MAX_K], c[EMIT_LINES * EMIT_LINES * 2], d[EMIT_LINES * EMIT_LINES * 2];
+    uint32_t scale_a[EMIT_LINES * EMIT_MAX_SCALES], scale_b[EMIT_LINES * EMIT_MAX_SCALES], meta[EMIT_LINES * EMIT_MAX_K];
 } emit_batch;
+
+static inline uint64_t emit_code(const uint32_t *words, uint32_t each, size_t i) {
+    return each == 2 ? words[2 * i] | (uint64_t)words[2 * i + 1] << 32 : words[i];
+}
+
+static inline void emit_put(uint32_t *words, uint32_t each, size_t i, uint64_t code) {
+    words[i * each] = (uint32_t)code;
+    if (each == 2) words[2 * i + 1] = (uint32_t)(code >> 32);
+}
 
 /* Products that cancel in pairs, but for a step of the last place. */
 static inline void emit_cancel(const lb_format *fa, const lb_format *fb, emit_batch *x) {
     for (uint32_t r = 0; r < x->m; r++)
-        for (uint32_t i = 0; i + 1 < x->k; i += 2) x->a[r * x->k + i + 1] = x->a[r * x->k + i] ^ UINT32_C(1) << (fa->bits - 1);
+        for (uint32_t i = 0; i + 1 < x->products; i += 2) {
+            const uint64_t code = emit_code(x->a, x->words, r * x->products + i);
+            emit_put(x->a, x->words, r * x->products + i + 1, code ^ UINT64_C(1) << (fa->bits - 1));
+        }
     for (uint32_t r = 0; r < x->n; r++)
-        for (uint32_t i = 0; i + 1 < x->k; i += 2)
-            x->b[r * x->k + i + 1] = x->b[r * x->k + i] ^ (uint32_t)(lb_random_u64(9, 9, r * 128 + i) & 1) << fb->pad_bits;
+        for (uint32_t i = 0; i + 1 < x->k; i += 2) {
+            const uint64_t code = emit_code(x->b, x->words, r * x->k + i);
+            emit_put(x->b, x->words, r * x->k + i + 1, code ^ (lb_random_u64(9, 9, r * 128 + i) & 1) << fb->pad_bits);
+        }
 }
 
-static inline void emit_draw(const lb_unit *u, int kind, emit_batch *x) {
+/* Places of a compressed A, ascending in each group. */
+static inline void emit_draw_meta(const lb_unit *u, uint64_t seed, emit_batch *x) {
+    static const uint32_t pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    for (uint32_t i = 0; u->sparse_group && i < x->m * x->products; i++) {
+        const uint64_t random = lb_random_u64(seed, 6, u->sparse_group == 4 ? i / 2 : i);
+        x->meta[i] = u->sparse_group == 4 ? pairs[random % 6][i % 2] : (uint32_t)random & 1;
+    }
+}
+
+/* Scales around 1, of all exponents, or with NaN and zeros among them. */
+static inline void emit_draw_scales(const lb_unit *u, int kind, uint64_t seed, emit_batch *x) {
+    if (!x->scales) return;
+    const lb_format *f = lb_format_row(u->scale);
+    const lb_dist dist = kind == 0 ? LB_DIST_BITS : kind == 1 || kind == 8 ? LB_DIST_SPECIAL : LB_DIST_WIDE;
+    for (uint32_t i = 0; i < EMIT_LINES * x->scales; i++) {
+        x->scale_a[i] = (uint32_t)lb_draw(f, dist, seed, 7, i);
+        x->scale_b[i] = (uint32_t)lb_draw(f, dist, seed, 8, i);
+        if (dist == LB_DIST_SPECIAL && lb_random_u64(seed, 10, i) % 8) x->scale_a[i] = x->scale_b[i] = (uint32_t)lb_from_double(f, 1);
+    }
+}
+
+/* Whether each step of the path is rounded, or c joins late: what blocks under one exponent do not have to get right. */
+static inline bool emit_rounds(const lb_unit *u) {
+    return u->path == LB_PATH_FMA_CHAIN || (u->path >= LB_PATH_EXACT && u->path <= LB_PATH_LATE_C_SPLIT) || u->path >= LB_PATH_ODD_FIRST;
+}
+
+static inline uint64_t emit_near(const lb_format *f, int32_t e, uint64_t random) {
+    const uint64_t man = random >> 8 & ((UINT64_C(1) << f->man_bits) - 1),
+                   few = random >> 3 & 1 ? man : man & ~UINT64_C(0) << (f->man_bits - 1);
+    const lb_value v = {
+        LB_FINITE, random & 1, false, e + (int32_t)(random >> 4 & 7) - 4 - f->man_bits, 0, few | UINT64_C(1) << f->man_bits};
+    return lb_encode(f, v, NULL, NULL);
+}
+
+/* For such paths: results about the least normal number (kind 3); a c that cancels a product, others far below (kind 4). */
+static inline void emit_draw_edges(const lb_unit *u, int kind, uint64_t seed, emit_batch *x) {
+    const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);
+    const int32_t half = (1 - fd->bias) / 2, far = -(int32_t)fa->bias / 3;
+    for (uint32_t i = 0; i < x->m * x->k; i++) {
+        const uint64_t random = lb_random_u64(seed, 11, i), second = lb_random_u64(seed, 12, i);
+        const bool zero = kind == 3 && random >> 60 > 5, main = kind == 4 && i % x->k == i / x->k % x->k;
+        emit_put(x->a, x->words, i,
+                 zero ? random >> 59 << (fa->bits - 1) & UINT64_C(1) << (fa->bits - 1)
+                      : emit_near(fa,
+                                  kind == 3 ? half
+                                  : main    ? 0
+                                            : far,
+                                  random));
+        emit_put(x->b, x->words, i, emit_near(fb, kind == 3 ? half : 0, second));
+    }
+    for (uint32_t i = 0; i < x->m * x->n; i++) {
+        const uint64_t random = lb_random_u64(seed, 13, i);
+        const size_t j = i / x->n % x->k; /* the main product */
+        lb_value v = lb_value_mul(lb_decode(fa, emit_code(x->a, x->words, i / x->n * x->k + j)),
+                                  lb_decode(fb, emit_code(x->b, x->words, i % x->n * x->k + j)));
+        v.negative = !v.negative;
+        const uint64_t cancels = lb_encode(fd, v, NULL, NULL) ^ (random & 3) % 3;
+        emit_put(x->c, x->words_d, i, kind == 3 ? emit_near(fd, 2 * half, random) : cancels);
+    }
+}
+
+static inline void emit_size(const lb_unit *u, uint32_t m, uint32_t n, emit_batch *x) {
+    x->m = m;
+    x->n = n;
+    x->k = u->k;
+    x->products = emit_products(u);
+    x->scales = emit_scales(u);
+    x->words = emit_words(u->a);
+    x->words_d = emit_words(u->d);
+}
+
+static inline void emit_draw_of(const lb_unit *u, int kind, uint32_t m, uint32_t n, emit_batch *x) {
     static const struct {
         lb_dist ab, c;
         int zeros; /* of 8 operands */
@@ -70,32 +173,77 @@ static inline void emit_draw(const lb_unit *u, int kind, emit_batch *x) {
                              {LB_DIST_BITS, LB_DIST_SPECIAL, 0}};
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fc = lb_format_row(u->c);
     const uint64_t seed = 1000 + (uint64_t)kind;
-    x->m = x->n = EMIT_SIDE;
-    x->k = u->k;
-    for (uint32_t i = 0; i < x->m * x->k; i++) {
+    emit_size(u, m, n, x);
+    for (uint32_t i = 0; i < (m > n ? m : n) * x->k; i++) {
         const uint64_t random = lb_random_u64(seed, 3, i);
-        x->a[i] = (int)(random & 7) < kinds[kind].zeros ? 0 : (uint32_t)lb_draw(fa, kinds[kind].ab, seed, 1, i);
-        x->b[i] = (int)(random >> 3 & 7) < kinds[kind].zeros ? 0 : (uint32_t)lb_draw(fb, kinds[kind].ab, seed, 2, i);
-        if (kind == 8 && (random >> 6 & 3) == 0) x->a[i] = (uint32_t)(random >> 32 & 1) << fa->pad_bits; /* the least subnormal */
-        if (fa->pad_bits) x->a[i] |= (uint32_t)(random >> 40) & 0xfff;                                   /* which drop */
+        uint64_t a = (int)(random & 7) < kinds[kind].zeros ? 0 : lb_draw(fa, kinds[kind].ab, seed, 1, i);
+        const uint64_t b = (int)(random >> 3 & 7) < kinds[kind].zeros ? 0 : lb_draw(fb, kinds[kind].ab, seed, 2, i);
+        if (kind == 8 && (random >> 6 & 3) == 0) a = (random >> 32 & 1) << fa->pad_bits; /* the least subnormal */
+        if (fa->pad_bits) a |= random >> 40 & 0xfff;                                     /* which drop */
+        if (i < m * x->products) emit_put(x->a, x->words, i, a);
+        if (i < n * x->k) emit_put(x->b, x->words, i, b);
     }
-    for (uint32_t i = 0; i < x->m * x->n; i++) x->c[i] = kind == 6 || i % 5 == 0 ? 0 : (uint32_t)lb_draw(fc, kinds[kind].c, seed, 4, i);
+    for (uint32_t i = 0; i < m * n; i++)
+        emit_put(x->c, x->words_d, i, kind == 6 || i % 5 == 0 ? 0 : lb_draw(fc, kinds[kind].c, seed, 4, i));
     if (kind == 6) emit_cancel(fa, fb, x);
+    if (emit_rounds(u) && (kind == 3 || kind == 4)) emit_draw_edges(u, kind, seed, x);
+    emit_draw_meta(u, seed, x);
+    emit_draw_scales(u, kind, seed, x);
 }
 
-/* Matrices of codes in the formats' own bytes, for the model. */
+static inline void emit_draw(const lb_unit *u, int kind, emit_batch *x) {
+    emit_draw_of(u, kind, EMIT_SIDE, EMIT_SIDE, x);
+}
+
+/* A matrix of codes in its format's own bytes; `transposed`: what x has by columns. */
+static inline lb_mat emit_mat(lb_format_id id, unsigned char *bytes, uint32_t rows, uint32_t cols, const uint32_t *words, bool transposed) {
+    const lb_format *f = lb_format_row(id);
+    lb_mat m = lb_mat_of(f, bytes, rows, cols);
+    for (size_t r = 0; r < rows; r++)
+        for (size_t c = 0; c < cols; c++)
+            lb_store_code(lb_mat_at(&m, r, c), f->bytes, emit_code(words, emit_words(id), transposed ? c * rows + r : r * cols + c));
+    return m;
+}
+
+/* What the model says. */
 static inline void emit_want(const lb_unit *u, emit_batch *x) {
-    static unsigned char a[EMIT_SIDE * 128 * 4], b[EMIT_SIDE * 128 * 4], c[EMIT_SIDE * EMIT_SIDE * 4], d[EMIT_SIDE * EMIT_SIDE * 4];
-    lb_mat ma = lb_mat_of(lb_format_row(u->a), a, x->m, x->k), mb = lb_mat_of(lb_format_row(u->b), b, x->k, x->n);
-    lb_mat mc = lb_mat_of(lb_format_row(u->c), c, x->m, x->n), md = lb_mat_of(lb_format_row(u->d), d, x->m, x->n);
-    for (size_t r = 0; r < x->m; r++)
-        for (size_t i = 0; i < x->k; i++) lb_store_code(lb_mat_at(&ma, r, i), ma.format->bytes, x->a[r * x->k + i]);
-    for (size_t r = 0; r < x->n; r++)
-        for (size_t i = 0; i < x->k; i++) lb_store_code(lb_mat_at(&mb, i, r), mb.format->bytes, x->b[r * x->k + i]);
-    for (size_t i = 0; i < (size_t)x->m * x->n; i++) lb_store_code(lb_mat_at(&mc, i / x->n, i % x->n), mc.format->bytes, x->c[i]);
+    enum { MOST = EMIT_LINES * EMIT_MAX_K * 8 };
+    static unsigned char a[MOST], b[MOST], c[EMIT_LINES * EMIT_LINES * 8], d[EMIT_LINES * EMIT_LINES * 8], sa[MOST], sb[MOST], mb[MOST];
+    const lb_mat ma = emit_mat(u->a, a, x->m, x->products, x->a, false), mat_b = emit_mat(u->b, b, x->k, x->n, x->b, true);
+    const lb_mat mc = emit_mat(u->c, c, x->m, x->n, x->c, false);
+    lb_mat md = lb_mat_of(lb_format_row(u->d), d, x->m, x->n), scale_a, scale_b, meta;
+    lb_unit_operands with = {0};
+    if (x->scales) {
+        scale_a = emit_mat(u->scale, sa, x->m, x->scales, x->scale_a, false);
+        scale_b = emit_mat(u->scale, sb, x->scales, x->n, x->scale_b, true);
+        with.scale_a = &scale_a;
+        with.scale_b = &scale_b;
+    }
+    if (u->sparse_group) {
+        meta = emit_mat(LB_U8, mb, x->m, x->products, x->meta, false);
+        with.metadata = &meta;
+    }
     lb_error err = {0};
-    if (lb_unit_gemm(u, &ma, &mb, &mc, &md, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
-    for (size_t i = 0; i < (size_t)x->m * x->n; i++) x->d[i] = (uint32_t)lb_mat_code(&md, i / x->n, i % x->n);
+    if (lb_unit_gemm_with(u, &ma, &mat_b, &mc, &with, &md, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+    for (size_t i = 0; i < (size_t)x->m * x->n; i++) emit_put(x->d, x->words_d, i, lb_mat_code(&md, i / x->n, i % x->n));
+}
+
+/* The record of a batch as tests/emit/driver.c reads it. */
+static inline void emit_write_batch(FILE *f, uint32_t index, bool tile, const emit_batch *x, bool sparse) {
+    const uint32_t head[] = {index, x->m, x->n, tile};
+    fwrite(head, 4, 4, f);
+    fwrite(x->a, 4, (size_t)x->m * x->products * x->words, f);
+    fwrite(x->b, 4, (size_t)x->n * x->k * x->words, f);
+    fwrite(x->c, 4, (size_t)x->m * x->n * x->words_d, f);
+    if (x->scales) fwrite(x->scale_a, 4, (size_t)x->m * x->scales, f);
+    if (x->scales) fwrite(x->scale_b, 4, (size_t)x->n * x->scales, f);
+    if (sparse) fwrite(x->meta, 4, (size_t)x->m * x->products, f);
+}
+
+/* Its row of table.h. */
+static inline void emit_write_entry(FILE *table, const lb_unit *u, const char *function) {
+    fprintf(table, "    {%u, %u, %u, %u, %u, %d, (any_function *)%s_dot, (any_function *)%s_tile},\n", u->k, emit_products(u),
+            emit_scales(u), emit_words(u->a), emit_words(u->d), u->sparse_group != 0, function, function);
 }
 
 static inline void emit_path(char *out, size_t size, const char *name) {
@@ -123,7 +271,7 @@ static inline char *emit_text(const lb_unit *u, lb_emit_language language, bool 
 static inline void emit_identifier(const lb_unit *u, char *out, size_t size) {
     snprintf(out, size, "%.*s", (int)size - 1, u->name);
     for (char *s = out; *s; s++)
-        if (*s == '/' || *s == '.') *s = '_';
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", *s)) *s = '_';
 }
 
 /* Run a command line in the shell; its exit status. */

@@ -28,6 +28,8 @@ typedef struct dialect {
     const char *element;               /* behind it: d[i] from row i / n of a and column i % n of b */
     const char *group;                 /* behind it: one instruction a group of 32 */
     const char *local;                 /* "local" of the JSON, where a shader does not say it */
+    const char *size;                  /* a kernel of the size of a sub-group, 0 where there are none */
+    const char *lane;                  /* a lane's number in its sub-group */
 } dialect;
 
 #define SHADER_HEAD                                                                                                                        \
@@ -44,6 +46,10 @@ typedef struct dialect {
     "    uint a[$a], b[$b], c[$c], d[$d];\n    for (uint k = 0u; k < $au; k++) a[k] = at_a[i * ($au + $bu) + k];\n"                        \
     "    for (uint k = 0u; k < $bu; k++) b[k] = at_a[i * ($au + $bu) + $au + k];\n"                                                        \
     "    for (uint k = 0u; k < $cu; k++) c[k] = at_c[i * $cu + k];\n"
+#define OPENCL_SIZE                                                                                                                        \
+    "#if defined(cl_khr_subgroup_shuffle) || defined(cl_intel_subgroups)\n#define SIZE get_sub_group_size()\n#else\n#define SIZE 0u\n"     \
+    "#endif\n__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"  \
+    "    at_d[get_global_id(0)] = SIZE;\n}\n"
 #define GROUP_END "    for (uint k = 0u; k < $du; k++) at_d[i * $du + k] = d[k];\n}\n"
 
 static const dialect dialects[] = {
@@ -52,20 +58,22 @@ static const dialect dialects[] = {
      "    const uint i = get_global_id(0);\n" ELEMENT,
      "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP "    $f(i % 32u, a, b, c, d, words);\n" GROUP_END,
-     ", \"local\": [32]"},
+     ", \"local\": [32]", OPENCL_SIZE, "get_sub_group_local_id()"},
     {LB_EMIT_OPENCL, "opencl", "-cl-fast-relaxed-math", "",
      "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    const uint i = get_global_id(0);\n" ELEMENT,
      "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP "    $f(i % 32u, a, b, c, d, words);\n" GROUP_END,
-     ", \"local\": [32]"},
+     ", \"local\": [32]", OPENCL_SIZE, "get_sub_group_local_id()"},
     {LB_EMIT_GLSL, "glsl", "", SHADER_HEAD, "void main() {\n    const uint i = gl_GlobalInvocationID.x;\n" ELEMENT,
-     "void main() {\n    const uint i = gl_GlobalInvocationID.x;\n" GROUP "    $f(i % 32u, a, b, c, d);\n" GROUP_END, ""},
+     "void main() {\n    const uint i = gl_GlobalInvocationID.x;\n" GROUP "    $f(i % 32u, a, b, c, d);\n" GROUP_END, "",
+     "#extension GL_KHR_shader_subgroup_basic : require\nvoid main() { at_d[gl_GlobalInvocationID.x] = gl_SubgroupSize; }\n",
+     "gl_SubgroupInvocationID"},
     {LB_EMIT_HLSL, "hlsl", "", HLSL_HEAD,
      "[numthreads(32, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) {\n    const uint i = id.x;\n" ELEMENT,
      "[numthreads(32, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) {\n    const uint i = id.x;\n" GROUP
      "    $f(i % 32u, a, b, c, d);\n" GROUP_END,
-     ""},
+     "", "[numthreads(32, 1, 1)]\nvoid main(uint3 id : SV_DispatchThreadID) { at_d[id.x] = WaveGetLaneCount(); }\n", "WaveGetLaneIndex()"},
 };
 
 /* One of the templates with its names filled in. */
@@ -80,25 +88,16 @@ static void fill(FILE *f, const char *text, const char *function, const int size
     }
 }
 
-/* Write k.json and its source; the device, or NULL with the reason printed where this machine has none. */
-static lb_device *open_kernel(const dialect *l, const lb_unit *u, bool fragment, const int sizes[26]) {
-    char path[256], function[200], json[512];
-    emit_identifier(u, function, sizeof function);
-    emit_path(path, sizeof path, "k.src");
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    char *text = emit_text(u, l->language, fragment, false);
-    fprintf(f, "%s%s", l->head, text);
-    free(text);
-    fill(f, fragment ? l->group : l->element, function, sizes);
-    assert_int_equal(fclose(f), 0);
+/* Open k.src; the device, or NULL with the reason printed where this machine has none. */
+static lb_device *open_source(const dialect *l, const char *global, const char *local) {
+    char path[256], json[512];
     const bool opencl = l->language == LB_EMIT_OPENCL;
     snprintf(
         json, sizeof json,
         "{\"language\": \"%s\", \"source\": \"k.src\", \"entry\": \"%s\", \"options\": \"%s\", \"in\": \"f32\", \"acc\": \"f32\", "
         "\"out\": \"f32\", \"args\": [{\"buffer\": \"a\"}, {\"buffer\": \"b\"}, {\"buffer\": \"c\"}, {\"buffer\": \"d\"}], \"global\": "
         "[%s]%s}\n",
-        l->name, opencl ? "run" : "main", l->options, fragment ? "\"m\"" : "\"m * n\"", fragment ? l->local : "");
+        l->name, opencl ? "run" : "main", l->options, global, local);
     emit_write("k.json", json, strlen(json));
     lb_device *device = NULL;
     lb_error err = {0};
@@ -110,6 +109,25 @@ static lb_device *open_kernel(const dialect *l, const lb_unit *u, bool fragment,
     if (!absent) fail_msg("%s: %s: %s", l->name, err.place, err.message);
     print_message("[   SKIP   ] %s: %s\n", l->name, err.message);
     return NULL;
+}
+
+static void write_source(const dialect *l, const lb_unit *u, lb_emit_options o, const int sizes[26]) {
+    char path[256], function[200];
+    emit_identifier(u, function, sizeof function);
+    emit_path(path, sizeof path, "k.src");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    o.language = l->language;
+    char *text = emit_text_of(u, o);
+    fprintf(f, "%s%s", l->head, text);
+    free(text);
+    fill(f, o.fragment ? l->group : l->element, function, sizes);
+    assert_int_equal(fclose(f), 0);
+}
+
+static lb_device *open_kernel(const dialect *l, const lb_unit *u, bool fragment, const int sizes[26]) {
+    write_source(l, u, (lb_emit_options){.fragment = fragment}, sizes);
+    return open_source(l, fragment ? "\"m\"" : "\"m * n\"", fragment ? l->local : "");
 }
 
 static void expect_words(const dialect *l, const lb_unit *u, lb_device *device, size_t m, size_t k, size_t n, const char *form) {
@@ -222,10 +240,81 @@ static void fragments_are_exact(void **state) {
     }
 }
 
+/* ---- sub-group shuffles ------------------------------------------------------------------------------------------------------ */
+
+/* Lanes of a sub-group of the device that runs this language; -1 where none does. */
+static int subgroup_size(const dialect *l) {
+    char path[256];
+    emit_path(path, sizeof path, "k.src");
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fprintf(f, "%s%s", l->head, l->size);
+    assert_int_equal(fclose(f), 0);
+    lb_device *device = open_source(l, "\"m\"", l->local);
+    if (!device) return -1;
+    const lb_format *f32 = lb_format_row(LB_F32);
+    const lb_case x = {
+        .op = "matmul", .a = lb_mat_of(f32, a, 32, 1), .b = lb_mat_of(f32, b, 1, 1), .c = lb_mat_of(f32, c, 32, 1), .out = f32};
+    lb_error err = {0};
+    const lb_status s = lb_device_run(device, &x, d, 60, &err);
+    lb_device_close(device);
+    if (s == LB_E_UNAVAILABLE) return -1;
+    if (s != LB_OK) fail_msg("%s: %s: %s", l->name, err.place, err.message);
+    return (int)d[0];
+}
+
+/* A kernel around a fragment that exchanges by shuffles. */
+static void write_shuffles(const dialect *l, const lb_unit *u, const int sizes[26]) {
+    char group[2400], *at;
+    snprintf(group, sizeof group, "%s", l->group);
+    if ((at = strstr(group, ", words)"))) memmove(at, at + 7, strlen(at + 7) + 1);
+    at = strstr(group, "$f(i % 32u");
+    assert_non_null(at);
+    char rest[400];
+    snprintf(rest, sizeof rest, "%s", at + strlen("$f(i % 32u"));
+    snprintf(at, sizeof group - (size_t)(at - group), "$f(%s%s", l->lane, rest);
+    dialect with = *l;
+    with.group = group;
+    write_source(&with, u, (lb_emit_options){.fragment = true, .exchange = LB_EMIT_SUBGROUP}, sizes);
+}
+
+/* GLSL and HLSL compile wherever glslang is; what runs them needs sub-groups of 32, which no device on a CPU has. */
+static void shuffles_compile_and_run_where_subgroups_are_wide(void **state) {
+    (void)state;
+    lb_unit u;
+    lb_fragment f[4];
+    assert_int_equal(lb_unit_find("sm_80/mma.m16n8k16.f32.f16.f16.f32", &u, NULL), LB_OK);
+    for (int x = 0; x < 4; x++) assert_int_equal(lb_fragment_of(&u, (lb_fragment_operand)x, NULL, &f[x], NULL), LB_OK);
+    const lb_fragment *const all[] = {&f[0], &f[1], &f[2], &f[3]};
+    const int sizes[26] = {f[0].registers, f[1].registers, f[2].registers, f[3].registers, ['w' - 'a'] = 1};
+    draw_warps(&u, all);
+    for (size_t i = 0; i < sizeof dialects / sizeof dialects[0]; i++) {
+        const dialect *l = &dialects[i];
+        const bool shader = l->language != LB_EMIT_OPENCL;
+        const int size = subgroup_size(l);
+        write_shuffles(l, &u, sizes);
+        if (shader && emit_have("glslangValidator")) {
+            const char *hlsl = l->language == LB_EMIT_HLSL ? "-D -e main" : "";
+            if (emit_run("cd %s && glslangValidator -V %s --target-env vulkan1.1 -S comp -o k.spv k.src > log || { cat log; false; }",
+                         emit_folder, hlsl) != 0)
+                fail_msg("%s by shuffles does not compile", l->name);
+            print_message("%s by shuffles: compiles\n", l->name);
+            ran = true;
+        }
+        if (size >= 0 && size < 32)
+            print_message("[   SKIP   ] %s by shuffles is not run: sub-groups of this device have %d lanes, not 32\n", l->name, size);
+        if (size < 32) continue;
+        lb_device *device = open_source(l, "\"m\"", l->local);
+        if (device) expect_words(l, &u, device, WARPS * 32, (size_t)(f[0].registers + f[1].registers), (size_t)f[2].registers, "shuffles");
+        lb_device_close(device);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(elements_are_exact),
         cmocka_unit_test(fragments_are_exact),
+        cmocka_unit_test(shuffles_compile_and_run_where_subgroups_are_wide),
     };
     const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
     return failed ? failed : ran ? 0 : 77;

@@ -270,7 +270,7 @@ static lb_schedule drawn_schedule(const lb_unit *u, uint64_t seed, const lb_mat 
     }
     if (s.divide != LB_DIVIDE_DEALT) s.ragged = (lb_k_ragged)pick(seed, &at, 2);
     s.promote = pick(seed, &at, 3) ? 0 : u->k * (1 + (unsigned)pick(seed, &at, 3));
-    s.reduce = (lb_k_reduce)pick(seed, &at, LB_REDUCE_COUNT);
+    s.reduce = (lb_k_reduce)pick(seed, &at, LB_REDUCE_ATOMIC);
     s.partial = (lb_k_type)pick(seed, &at, LB_TYPE_COUNT);
     if (s.reduce <= LB_REDUCE_DESCENDING) s.sum = (lb_k_type)pick(seed, &at, LB_TYPE_COUNT);
     s.c_place = (lb_c_place)pick(seed, &at, 2);

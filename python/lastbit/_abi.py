@@ -255,6 +255,7 @@ class lb_k_reduce(IntEnum):
     TREE = 2
     HALVES = 3
     SLOTS = 4
+    ATOMIC = 5
 
 
 class lb_k_type(IntEnum):
@@ -285,9 +286,23 @@ class lb_blend(IntEnum):
     FMA_C = 2
 
 
+class lb_scaling(IntEnum):
+    PRODUCT_FMA = 0
+    PRODUCT = 1
+    A_FIRST = 2
+    A_FIRST_FMA = 3
+    B_FIRST = 4
+    B_FIRST_FMA = 5
+
+
 class lb_activation(IntEnum):
     NONE = 0
     RELU = 1
+    GELU_ERF = 2
+    GELU_TANH = 3
+    GELU_TAYLOR = 4
+    SIGMOID = 5
+    SILU = 6
 
 
 class lb_calibration_tail(IntEnum):
@@ -382,6 +397,42 @@ class lb_cause(IntEnum):
     PLACE = 49
 
 
+class lb_word(IntEnum):
+    F64 = 0
+    F32 = 1
+    F16 = 2
+    BF16 = 3
+    F16X2 = 4
+    BF16X2 = 5
+    S8 = 6
+    U8 = 7
+    B8 = 8
+    S16 = 9
+    U16 = 10
+    B16 = 11
+    S32 = 12
+    U32 = 13
+    B32 = 14
+    S64 = 15
+    U64 = 16
+    B64 = 17
+
+
+class lb_scalar_class(IntEnum):
+    EXACT = 0
+    DOCUMENT = 1
+    SEQUENCE = 2
+    APPROXIMATE = 3
+    MATRIX = 4
+
+
+class lb_scalar_grade_of(IntEnum):
+    SAME = 0
+    ALLOWED = 1
+    WRONG = 2
+    UNJUDGED = 3
+
+
 class lb_emit_language(IntEnum):
     C = 0
     OPENCL = 1
@@ -389,6 +440,16 @@ class lb_emit_language(IntEnum):
     HLSL = 3
     MSL = 4
     CUDA = 5
+
+
+class lb_emit_tier(IntEnum):
+    EXACT = 0
+    FAST = 1
+
+
+class lb_emit_exchange(IntEnum):
+    LOCAL = 0
+    SUBGROUP = 1
 
 
 class lb_explain_what(IntEnum):
@@ -427,42 +488,6 @@ class lb_axis(IntEnum):
     COL = 1
     MATRIX = 2
     CHOSEN = 3
-
-
-class lb_word(IntEnum):
-    F64 = 0
-    F32 = 1
-    F16 = 2
-    BF16 = 3
-    F16X2 = 4
-    BF16X2 = 5
-    S8 = 6
-    U8 = 7
-    B8 = 8
-    S16 = 9
-    U16 = 10
-    B16 = 11
-    S32 = 12
-    U32 = 13
-    B32 = 14
-    S64 = 15
-    U64 = 16
-    B64 = 17
-
-
-class lb_scalar_class(IntEnum):
-    EXACT = 0
-    DOCUMENT = 1
-    SEQUENCE = 2
-    APPROXIMATE = 3
-    MATRIX = 4
-
-
-class lb_scalar_grade_of(IntEnum):
-    SAME = 0
-    ALLOWED = 1
-    WRONG = 2
-    UNJUDGED = 3
 
 
 class lb_run_end(IntEnum):
@@ -875,8 +900,13 @@ class lb_schedule(Structure):
         ("ragged", c_int),
         ("promote", c_uint),
         ("reduce", c_int),
+        ("arrival", c_uint8 * 16),
+        ("arrival_count", c_uint),
         ("partial", c_int),
         ("sum", c_int),
+        ("scale_m", c_uint),
+        ("scale_n", c_uint),
+        ("scaling", c_int),
         ("c_place", c_int),
         ("scaled", c_bool),
         ("alpha", c_double),
@@ -886,6 +916,8 @@ class lb_schedule(Structure):
         ("out", POINTER(lb_format)),
         ("saturate", c_bool),
         ("bias", POINTER(lb_mat)),
+        ("scale_a", POINTER(lb_mat)),
+        ("scale_b", POINTER(lb_mat)),
         ("batch", c_size_t),
         ("a_step", c_ssize_t),
         ("b_step", c_ssize_t),
@@ -923,6 +955,8 @@ class lb_fit_row(Structure):
         ("schedule", lb_schedule),
         ("same", c_uint64),
         ("compared", c_uint64),
+        ("any_order", c_bool),
+        ("values", c_double),
     ]
 
 
@@ -1247,9 +1281,33 @@ class lb_ledger(Structure):
     ]
 
 
+class lb_scalar_op(Structure):
+    _fields_ = [
+        ("name", c_char_p),
+        ("ptx", c_char_p),
+        ("cls", c_int),
+        ("ins", c_int),
+        ("outs", c_int),
+        ("in", c_int * 10),
+        ("out", c_int * 4),
+        ("warp", c_bool),
+        ("target", c_char_p),
+        ("evidence", c_int),
+        ("source", c_char_p),
+        ("bound", c_char_p),
+        ("max_ulp", c_double),
+        ("max_rel", c_double),
+        ("max_abs", c_double),
+        ("open", c_char_p),
+        ("index", c_uint),
+    ]
+
+
 class lb_emit_options(Structure):
     _fields_ = [
         ("language", c_int),
+        ("tier", c_int),
+        ("exchange", c_int),
         ("fragment", c_bool),
         ("integers", c_bool),
         ("finite", c_bool),
@@ -1559,28 +1617,6 @@ class lb_sampler(Structure):
         ("top_k", c_size_t),
         ("top_p", c_double),
         ("seed", c_uint64),
-    ]
-
-
-class lb_scalar_op(Structure):
-    _fields_ = [
-        ("name", c_char_p),
-        ("ptx", c_char_p),
-        ("cls", c_int),
-        ("ins", c_int),
-        ("outs", c_int),
-        ("in", c_int * 10),
-        ("out", c_int * 4),
-        ("warp", c_bool),
-        ("target", c_char_p),
-        ("evidence", c_int),
-        ("source", c_char_p),
-        ("bound", c_char_p),
-        ("max_ulp", c_double),
-        ("max_rel", c_double),
-        ("max_abs", c_double),
-        ("open", c_char_p),
-        ("index", c_uint),
     ]
 
 
@@ -2146,10 +2182,27 @@ FUNCTIONS = {
     "lb_ledger_name": (c_char_p, [c_size_t]),
     "lb_ledger_what": (c_char_p, [c_size_t]),
     "lb_error_ledger": (c_int, [POINTER(lb_case), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit), c_size_t, c_size_t, c_uint64, POINTER(lb_ledger), POINTER(lb_error)]),
+    "lb_word_name": (c_char_p, [c_int]),
+    "lb_word_bits": (c_int, [c_int]),
+    "lb_word_parts": (c_int, [c_int]),
+    "lb_word_format": (POINTER(lb_format), [c_int]),
+    "lb_scalar_class_name": (c_char_p, [c_int]),
+    "lb_scalar_class_text": (c_char_p, [c_int]),
+    "lb_scalar_row": (POINTER(lb_scalar_op), [c_size_t]),
+    "lb_scalar_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
+    "lb_scalar_eval": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_warp": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_eval_rows": (c_int, [POINTER(lb_scalar_op), c_size_t, c_void_p, c_void_p, POINTER(lb_error)]),
+    "lb_scalar_grade_name": (c_char_p, [c_int]),
+    "lb_scalar_grade": (c_int, [POINTER(lb_scalar_op), c_void_p, c_int, c_uint64, c_uint64]),
+    "lb_scalar_text": (None, [c_int, c_uint64, c_void_p, c_size_t]),
+    "lb_scalar_input": (c_uint64, [c_int, c_int, c_uint64, c_uint64]),
     "lb_emit_language_name": (c_char_p, [c_int]),
     "lb_emit_language_find": (c_int, [c_char_p, c_void_p, POINTER(lb_error)]),
     "lb_emit_can": (c_int, [POINTER(lb_unit), POINTER(lb_error)]),
     "lb_emit_unit": (c_int, [POINTER(lb_unit), POINTER(lb_emit_options), POINTER(c_void_p), POINTER(lb_emit_stats), POINTER(lb_error)]),
+    "lb_emit_can_op": (c_int, [POINTER(lb_scalar_op), POINTER(lb_error)]),
+    "lb_emit_op": (c_int, [POINTER(lb_scalar_op), POINTER(lb_emit_options), POINTER(c_void_p), POINTER(lb_emit_stats), POINTER(lb_error)]),
     "lb_explain_what_name": (c_char_p, [c_int]),
     "lb_explain_what_text": (c_char_p, [c_int]),
     "lb_explain": (c_int, [POINTER(lb_unit), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_mat), POINTER(lb_unit_operands), c_size_t, c_size_t, POINTER(lb_explanation), POINTER(lb_error)]),
@@ -2212,21 +2265,6 @@ FUNCTIONS = {
     "lb_net_report_close": (None, [POINTER(lb_net_report)]),
     "lb_net_chunks": (c_int, [c_void_p, c_void_p, POINTER(lb_net_input), c_size_t, POINTER(lb_net_parting), POINTER(lb_error)]),
     "lb_sample_token": (c_int, [POINTER(lb_sampler), c_void_p, c_size_t, c_uint64, c_void_p, POINTER(lb_error)]),
-    "lb_word_name": (c_char_p, [c_int]),
-    "lb_word_bits": (c_int, [c_int]),
-    "lb_word_parts": (c_int, [c_int]),
-    "lb_word_format": (POINTER(lb_format), [c_int]),
-    "lb_scalar_class_name": (c_char_p, [c_int]),
-    "lb_scalar_class_text": (c_char_p, [c_int]),
-    "lb_scalar_row": (POINTER(lb_scalar_op), [c_size_t]),
-    "lb_scalar_find": (c_int, [c_char_p, POINTER(c_void_p), POINTER(lb_error)]),
-    "lb_scalar_eval": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
-    "lb_scalar_eval_warp": (c_int, [POINTER(lb_scalar_op), c_void_p, c_void_p, POINTER(lb_error)]),
-    "lb_scalar_eval_rows": (c_int, [POINTER(lb_scalar_op), c_size_t, c_void_p, c_void_p, POINTER(lb_error)]),
-    "lb_scalar_grade_name": (c_char_p, [c_int]),
-    "lb_scalar_grade": (c_int, [POINTER(lb_scalar_op), c_void_p, c_int, c_uint64, c_uint64]),
-    "lb_scalar_text": (None, [c_int, c_uint64, c_void_p, c_size_t]),
-    "lb_scalar_input": (c_uint64, [c_int, c_int, c_uint64, c_uint64]),
     "lb_operations_replay": (c_int, [POINTER(lb_operations_options), POINTER(c_void_p), c_void_p, POINTER(lb_error)]),
     "lb_operations_record": (c_int, [POINTER(lb_operations_options), POINTER(lb_operations_result), POINTER(c_void_p), POINTER(lb_error)]),
     "lb_operations_is_recording": (c_int, [c_char_p, c_void_p, POINTER(lb_error)]),

@@ -21,8 +21,8 @@ static const operation operations[] = {
 };
 
 /* Each row ends in what its language has of its own; the rest is the table of operations. */
-#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, clz, to_float, trunc, as_u, as_i,      \
-                      bits, from_bits, prelude)                                                                                            \
+#define EMIT_LANGUAGE(id, name, u, i, f, b, function, in, out, global, argument, barrier, min, max, mul_hi, clz, popc, to_float, trunc,    \
+                      as_u, as_i, bits, from_bits, prelude)                                                                                \
     [LB_EMIT_##id] = {name,                                                                                                                \
                       {u, i, f, b},                                                                                                        \
                       function,                                                                                                            \
@@ -33,7 +33,9 @@ static const operation operations[] = {
                       barrier,                                                                                                             \
                       {[IR_MIN] = min,                                                                                                     \
                        [IR_MAX] = max,                                                                                                     \
+                       [IR_MUL_HI] = mul_hi,                                                                                               \
                        [IR_CLZ] = clz,                                                                                                     \
+                       [IR_POPC] = popc,                                                                                                   \
                        [IR_FLOAT] = to_float,                                                                                              \
                        [IR_TRUNC] = trunc,                                                                                                 \
                        [IR_AS_U] = as_u,                                                                                                   \
@@ -41,6 +43,11 @@ static const operation operations[] = {
                        [IR_BITS] = bits,                                                                                                   \
                        [IR_FROM_BITS] = from_bits},                                                                                        \
                       prelude},
+/* Where a language has no expression for the upper word of a product: by halves. */
+#define MUL_HI_OF_HALVES                                                                                                                   \
+    "#ifndef LB_EMITTED\n#define LB_EMITTED\nuint lb_mul_hi(uint a, uint b) {\n"                                                           \
+    "    uint low = (a & 0xffffu) * (b & 0xffffu), x = (a >> 16) * (b & 0xffffu) + (low >> 16);\n"                                         \
+    "    uint y = (a & 0xffffu) * (b >> 16) + (x & 0xffffu);\n    return (a >> 16) * (b >> 16) + (x >> 16) + (y >> 16);\n}\n#endif\n"
 static const ir_language languages[] = {
 #include "emit/languages.def"
 };
@@ -48,6 +55,17 @@ static const ir_language languages[] = {
 
 const ir_language *lb_ir_language_of(lb_emit_language language) {
     return &languages[language];
+}
+
+#define EMIT_LANGUAGE_MORE(id, float_rz, abs, rolled, prelude, shuffle, shuffle_prelude)                                                   \
+    [LB_EMIT_##id] = {{[IR_FLOAT_RZ] = float_rz, [IR_ABS] = abs, [IR_SHUFFLE] = shuffle}, rolled, prelude, shuffle_prelude},
+static const ir_more additions[] = {
+#include "emit/languages_more.def"
+};
+#undef EMIT_LANGUAGE_MORE
+
+const ir_more *lb_ir_more_of(const ir_language *l) {
+    return &additions[l - languages];
 }
 
 /* ---- building ----------------------------------------------------------------------------------------------------------- */
@@ -88,12 +106,8 @@ static ir_statement *add_statement(ir_program *p, ir_op op) {
         p->failed = true;
         return NULL;
     }
-    p->list[p->count] = (ir_statement){.op = op};
+    p->list[p->count] = (ir_statement){.op = op, .part = p->part, .times = p->times};
     return &p->list[p->count++];
-}
-
-static void count(ir_program *p) {
-    p->counted[p->part] += p->times;
 }
 
 ir lb_ir_u(ir_program *p, uint32_t bits) {
@@ -104,20 +118,32 @@ ir lb_ir_i(ir_program *p, int32_t value) {
     return add_value(p, (ir_value){IR_I, true, (uint32_t)value});
 }
 
+ir lb_ir_b(ir_program *p, bool value) {
+    return add_value(p, (ir_value){IR_B, true, value});
+}
+
+bool lb_ir_is_counted(ir_op op) {
+    return op < IR_OPERATIONS && operations[op].counted;
+}
+
 ir lb_ir_input(ir_program *p, ir_type type) {
     return add_value(p, (ir_value){.type = type});
 }
 
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c) {
+    ir folded;
+    if (!p->failed && lb_ir_fold(p, op, a, b, c, &folded)) return folded;
     ir_statement *s = p->failed ? NULL : add_statement(p, op);
     if (!s) return 0;
     const int type = operations[op].type;
-    *s = (ir_statement){.op = op, .a = a, .b = b, .c = c};
+    s->a = a;
+    s->b = b;
+    s->c = c;
     s->dst = add_value(p, (ir_value){type == TYPE_SAME     ? p->values[a].type
                                      : type == TYPE_SECOND ? p->values[b].type
                                                            : (ir_type)type,
                                      false, 0});
-    if (operations[op].counted) count(p);
+    if (operations[op].counted) p->counted[p->part] += p->times;
     return p->failed ? 0 : p->list[p->count - 1].dst;
 }
 
@@ -125,6 +151,41 @@ ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b) {
     if (p->failed) return 0;
     const bool is_signed = p->values[a].type == IR_I || op == IR_SHL || op == IR_SHR;
     return lb_ir_do(p, op, a, is_signed ? lb_ir_i(p, b) : lb_ir_u(p, (uint32_t)b), 0);
+}
+
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no) {
+    return lb_ir_do(p, IR_SEL, condition, yes, no);
+}
+
+ir lb_ir_both(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_BOTH, x, y, 0);
+}
+
+ir lb_ir_either(ir_program *p, ir x, ir y) {
+    return lb_ir_do(p, IR_EITHER, x, y, 0);
+}
+
+ir lb_ir_not(ir_program *p, ir condition) {
+    return lb_ir_do(p, IR_NOT, condition, 0, 0);
+}
+
+ir lb_ir_bit(ir_program *p, ir condition) {
+    return lb_ir_select(p, condition, lb_ir_u(p, 1), lb_ir_u(p, 0));
+}
+
+ir lb_ir_to_u(ir_program *p, ir i) {
+    return lb_ir_do(p, IR_AS_U, i, 0, 0);
+}
+
+ir lb_ir_to_i(ir_program *p, ir u) {
+    return lb_ir_do(p, IR_AS_I, u, 0, 0);
+}
+
+ir lb_ir_take(ir_program *p, const char *parameter) {
+    ir_statement *s = add_statement(p, IR_TAKE);
+    if (!s) return 0;
+    snprintf(s->text, sizeof s->text, "%s", parameter);
+    return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
 ir lb_ir_load(ir_program *p, const char *array, ir index) {
@@ -177,12 +238,22 @@ void lb_ir_return(ir_program *p, ir value) {
     add_plain(p, IR_RETURN, 0, value);
 }
 
+static void add_text(ir_program *p, ir_op op, const char *format, va_list args) {
+    ir_statement *s = add_statement(p, op);
+    if (s) vsnprintf(s->text, sizeof s->text, format, args);
+}
+
 void lb_ir_comment(ir_program *p, const char *format, ...) {
-    ir_statement *s = add_statement(p, IR_COMMENT);
-    if (!s) return;
     va_list args;
     va_start(args, format);
-    vsnprintf(s->text, sizeof s->text, format, args);
+    add_text(p, IR_COMMENT, format, args);
+    va_end(args);
+}
+
+void lb_ir_line(ir_program *p, const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    add_text(p, IR_LINE, format, args);
     va_end(args);
 }
 
@@ -193,11 +264,17 @@ ir lb_ir_for(ir_program *p, uint32_t times) {
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last) {
+ir lb_ir_rolled(ir_program *p, uint32_t times) {
+    const ir counter = lb_ir_for(p, times);
+    if (p->count) p->list[p->count - 1].b = 1;
+    return counter;
+}
+
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more) {
     ir_statement *s = add_statement(p, IR_CALL);
     if (!s) return 0;
     s->a = last;
-    snprintf(s->text, sizeof s->text, "%s(%s", function, arrays);
+    snprintf(s->text, sizeof s->text, "%s(%s\n%s", function, arrays, more);
     return s->dst = add_value(p, (ir_value){.type = IR_U});
 }
 
@@ -232,7 +309,8 @@ void lb_ir_print_name(lb_text *t, const ir_program *p, ir v) {
 }
 
 static void print_operation(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    const char *text = operations[s->op].text ? operations[s->op].text : l->op[s->op];
+    const char *own = l->op[s->op] ? l->op[s->op] : lb_ir_more_of(l)->op[s->op];
+    const char *text = operations[s->op].text ? operations[s->op].text : own;
     for (; *text; text++) {
         if (text[0] != '$') {
             lb_text_add_bytes(t, text, 1);
@@ -249,20 +327,23 @@ static void print_defined(lb_text *t, const ir_language *l, const ir_program *p,
     lb_text_add(t, " = ");
     if (s->op < IR_OPERATIONS) {
         print_operation(t, l, p, s);
+    } else if (s->op == IR_TAKE) {
+        lb_text_add(t, "%s", s->text);
     } else if (s->op == IR_LOAD) {
         lb_text_add(t, "%s[", s->text);
         lb_ir_print_name(t, p, s->a);
         lb_text_add(t, "]");
     } else {
-        if (s->op == IR_CALL) lb_text_add(t, "%s, ", s->text);
+        const size_t before = s->op == IR_CALL ? strcspn(s->text, "\n") : 0;
+        if (s->op == IR_CALL) lb_text_add(t, "%.*s, ", (int)before, s->text);
         lb_ir_print_name(t, p, s->a);
-        if (s->op == IR_CALL) lb_text_add(t, ")");
+        if (s->op == IR_CALL) lb_text_add(t, "%s)", s->text + before + 1);
     }
     lb_text_add(t, ";\n");
 }
 
 static void print_for(lb_text *t, const ir_language *l, const ir_program *p, const ir_statement *s) {
-    lb_text_add(t, "for (%s ", l->type[IR_U]);
+    lb_text_add(t, "%sfor (%s ", s->b ? lb_ir_more_of(l)->rolled : "", l->type[IR_U]);
     lb_ir_print_name(t, p, s->dst);
     lb_text_add(t, " = 0u; ");
     lb_ir_print_name(t, p, s->dst);
@@ -312,7 +393,7 @@ void lb_ir_print_body(lb_text *t, const ir_language *l, const ir_program *p) {
         if (s->op == IR_END || s->op == IR_ELSE) depth--;
         lb_text_add(t, "%*s", 4 * depth, "");
         if (s->op == IR_IF || s->op == IR_ELSE || s->op == IR_FOR) depth++;
-        if (s->op < IR_OPERATIONS || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
+        if (s->op < IR_OPERATIONS || s->op == IR_TAKE || s->op == IR_LOAD || s->op == IR_VAR || s->op == IR_CALL)
             print_defined(t, l, p, s);
         else
             print_other(t, l, p, s);

@@ -16,6 +16,7 @@ typedef enum ir_op {
 #undef EMIT_OP
     IR_OPERATIONS,
     IR_LOAD = IR_OPERATIONS, /* dst = array[a] */
+    IR_TAKE,                 /* dst = text, a parameter's name */
     IR_STORE,                /* array[a] = b */
     IR_VAR,                  /* a register that is set more than once, first to a */
     IR_SET,                  /* dst = a */
@@ -24,7 +25,7 @@ typedef enum ir_op {
     IR_END,
     IR_COMMENT,
     IR_RETURN,
-    IR_FOR,   /* dst counts 0 … imm - 1 */
+    IR_FOR,   /* dst counts 0 … imm - 1; b says that it is to stay a loop */
     IR_CALL,  /* dst = function(arrays, a) */
     IR_ARRAY, /* a local array of imm words */
     IR_LINE   /* text as it stands */
@@ -38,15 +39,17 @@ typedef struct ir_value {
     uint32_t bits;
 } ir_value;
 
+/* Where a statement counts. */
+typedef enum ir_part { IR_DECODE, IR_MAIN, IR_RARE, IR_ADDRESS, IR_PARTS } ir_part;
+
 typedef struct ir_statement {
     ir_op op;
     ir dst, a, b, c;
     uint32_t imm;
-    char text[96]; /* name of an array or function, a comment */
+    ir_part part;
+    uint64_t times;
+    char text[256]; /* name of an array or function, a comment; of a call also its arrays, those behind the last register past a newline */
 } ir_statement;
-
-/* Where a statement counts. */
-typedef enum ir_part { IR_DECODE, IR_MAIN, IR_RARE, IR_ADDRESS, IR_PARTS } ir_part;
 
 typedef struct ir_program {
     ir_value *values;
@@ -63,12 +66,23 @@ void lb_ir_clear(ir_program *p); /* no statements; counts stay */
 
 ir lb_ir_u(ir_program *p, uint32_t bits);
 ir lb_ir_i(ir_program *p, int32_t value);
+ir lb_ir_b(ir_program *p, bool value);
 ir lb_ir_input(ir_program *p, ir_type type); /* a register that a parameter defines */
 
-/* One operation; operands that it lacks are 0. */
+/* One operation; operands that it lacks are 0. What is known now is no statement: an operation on constants, x + 0, a choice of two
+ * alike. */
 ir lb_ir_do(ir_program *p, ir_op op, ir a, ir b, ir c);
 /* The same with a constant of a's type as its second operand. */
 ir lb_ir_with(ir_program *p, ir_op op, ir a, int32_t b);
+/* Of conditions, a choice, and changes of type. lb_ir_bit: U, 1 where the condition holds and 0 where not. */
+ir lb_ir_select(ir_program *p, ir condition, ir yes, ir no);
+ir lb_ir_both(ir_program *p, ir x, ir y);
+ir lb_ir_either(ir_program *p, ir x, ir y);
+ir lb_ir_not(ir_program *p, ir condition);
+ir lb_ir_bit(ir_program *p, ir condition);
+ir lb_ir_to_u(ir_program *p, ir i);
+ir lb_ir_to_i(ir_program *p, ir u);
+ir lb_ir_take(ir_program *p, const char *parameter);
 ir lb_ir_load(ir_program *p, const char *array, ir index);
 void lb_ir_store(ir_program *p, const char *array, ir index, ir value);
 ir lb_ir_var(ir_program *p, ir first);
@@ -79,8 +93,19 @@ void lb_ir_end(ir_program *p);
 void lb_ir_return(ir_program *p, ir value);
 void lb_ir_comment(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 ir lb_ir_for(ir_program *p, uint32_t count);
-ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last);
+ir lb_ir_rolled(ir_program *p, uint32_t count); /* a loop that is to stay one */
+/* dst = function(arrays, last more). */
+ir lb_ir_call(ir_program *p, const char *function, const char *arrays, ir last, const char *more);
+void lb_ir_line(ir_program *p, const char *format, ...) LB_PRINTF(2, 3);
 void lb_ir_array(ir_program *p, const char *name, uint32_t size);
+
+/* ---- what need not be said (fold.c) --------------------------------------------------------------------------------------- */
+
+/* Whether a program knows what an operation gives: then it is *out. */
+bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out);
+/* Take out the statements whose results nobody takes, and their counts. */
+void lb_ir_prune(ir_program *p);
+bool lb_ir_is_counted(ir_op op);
 
 /* ---- printing ----------------------------------------------------------------------------------------------------------- */
 
@@ -89,6 +114,13 @@ typedef struct ir_language {
 } ir_language;
 
 const ir_language *lb_ir_language_of(lb_emit_language language);
+
+/* What languages_more.def has of a language. */
+typedef struct ir_more {
+    const char *op[IR_OPERATIONS], *rolled, *prelude, *shuffle_prelude; /* op[IR_SHUFFLE] is NULL where it has no sub-groups */
+} ir_more;
+
+const ir_more *lb_ir_more_of(const ir_language *l);
 
 /* A template with $n and $k replaced. */
 void lb_ir_print_named(lb_text *t, const char *text, const char *name, int size);

@@ -3,6 +3,7 @@
 #include "kernels/fit.h"
 
 #include "base/try.h"
+#include "kernels/fit_orders.h"
 #include "kernels/schedule_f32.h"
 
 #include <stdio.h>
@@ -31,6 +32,8 @@ typedef struct fit {
     lb_fit_place telling[LB_FIT_TELLING];
     size_t telling_count;
     size_t plain_divisions; /* groups whose parts are added in f32 as the base says */
+    lb_schedule fixed;      /* the base without its atomics, where it leaves their order open */
+    bool open_order;
 } fit;
 
 bool lb_units_alike(const lb_unit *a, const lb_unit *b) {
@@ -324,10 +327,14 @@ static bool unproven(lb_fit *out, const char *reason) {
 
 static const char sample_tie[] = "in a sample, every unit and every division of K gives these bits: inputs whose sums round would tell";
 
+static bool can_tell(const fit *f, lb_fit *out) {
+    if (!out->elements) return unproven(out, "nothing was compared");
+    return !all_zero(&f->x.actual) || unproven(out, "vacuous: the output is all zeros");
+}
+
 /* The samples; *go says whether it is worth looking at everything. */
 static lb_status run_samples(fit *f, lb_fit *out, bool *go, lb_error *err) {
-    *go = out->elements ? true : unproven(out, "nothing was compared");
-    if (*go && all_zero(&f->x.actual)) *go = unproven(out, "vacuous: the output is all zeros");
+    *go = can_tell(f, out);
     if (*go) LB_TRY(lb_fit_tell(&f->x, f->groups.group[0].u, f->o->gemm, f->telling, &f->telling_count, err));
     for (size_t elements = FIRST_PATCH; *go && elements <= LAST_SAMPLE && elements < out->elements;
          elements *= elements == FIRST_PATCH ? 4 : 8) {
@@ -335,6 +342,65 @@ static lb_status run_samples(fit *f, lb_fit *out, bool *go, lb_error *err) {
         const double cost = (double)f->groups.count * (double)out->elements * (double)f->k;
         if (elements >= TIE && cost > TIE_COST && all_tie(f)) *go = unproven(out, sample_tie);
     }
+    return LB_OK;
+}
+
+/* ---- any order ------------------------------------------------------------------------------------------------------------------- */
+
+static int compare_rows(const void *a, const void *b) {
+    const size_t x = text_length(&((const lb_fit_row *)a)->schedule), y = text_length(&((const lb_fit_row *)b)->schedule);
+    return x < y ? -1 : x > y;
+}
+
+/* Ask about each group and type; alive says of which, one bit a type, and keeps those that fit. */
+static lb_status ask_orders(fit *f, lb_fit *out, uint8_t *alive, bool few, uint64_t *asked, uint64_t *fits, lb_error *err) {
+    *asked = *fits = 0;
+    for (size_t i = 0; i < 2 * f->groups.count; i++) {
+        const lb_fit_group *g = &f->groups.group[i / 2];
+        const uint8_t bit = (uint8_t)(1 << i % 2);
+        lb_fit_row row;
+        bool was_asked, found_it;
+        if (!(alive[i / 2] & bit)) continue;
+        if (i % 32 == 0 || !few) say(f, few ? "orders, sample" : "orders", (double)i / (double)(2 * f->groups.count));
+        LB_TRY(lb_fit_orders(&f->x, g, i % 2, few, f->o->gemm, &row, &was_asked, &found_it, err));
+        *asked += was_asked;
+        *fits += found_it;
+        if (!found_it) alive[i / 2] &= (uint8_t)~bit;
+        if (!found_it || few) continue;
+        for (size_t j = 0; lb_unit_row(j); j++) row.alike += lb_units_alike(g->u, lb_unit_row(j));
+        if (out->found_count < (f->o->max_found ? f->o->max_found : 64)) out->found[out->found_count++] = row;
+        out->found_total++;
+    }
+    return LB_OK;
+}
+
+/* Sums by atomics: candidates whose set of results holds every element, in place of what was found. */
+static lb_status try_orders(fit *f, lb_fit *out, lb_error *err) {
+    const size_t max = f->o->max_found ? f->o->max_found : 64;
+    uint64_t asked, fits, left;
+    uint8_t *alive = malloc(f->groups.count + 1);
+    free(out->found);
+    out->found_count = out->found_total = 0;
+    out->found = calloc(max, sizeof *out->found);
+    lb_status s = alive && out->found ? LB_OK : lb_fail(err, LB_E_MEMORY, "fit", "no memory for %zu rows", max);
+    if (s == LB_OK) memset(alive, 3, f->groups.count);
+    if (s == LB_OK) s = ask_orders(f, out, alive, true, &asked, &fits, err);
+    const bool tie = s == LB_OK && asked > 2 && fits == asked;
+    if (s == LB_OK && !tie) s = ask_orders(f, out, alive, false, &left, &fits, err);
+    free(alive);
+    if (s != LB_OK) return s;
+    qsort(out->found, out->found_count, sizeof *out->found, compare_rows);
+    out->tried += asked;
+    out->verdict = out->found_total ? LB_PASS : LB_FAIL;
+    if (tie)
+        unproven(out, "in a sample, every division of K gives these bits in some order: inputs whose sums round would tell");
+    else if (out->found_total)
+        snprintf(out->reason, sizeof out->reason, "%s; by atomics, %zu of %llu divisions of K give all %llu elements that were compared",
+                 f->open_order ? "the order is open" : "no fixed order gives these bits", out->found_total, (unsigned long long)asked,
+                 (unsigned long long)out->found[0].compared);
+    else
+        snprintf(out->reason, sizeof out->reason, "none of %llu candidates gives these bits, in no order of up to ten parts either",
+                 (unsigned long long)out->tried);
     return LB_OK;
 }
 
@@ -346,6 +412,11 @@ static lb_status solve(fit *f, lb_fit *out, lb_error *err) {
     for (size_t i = 0; i < f->groups.count; i++) {
         f->plain_divisions += f->groups.group[i].alive & 1;
         out->tried += (uint64_t)__builtin_popcount(f->groups.group[i].alive);
+    }
+    if (f->open_order) {
+        out->tried = 0;
+        if (!can_tell(f, out)) return LB_OK;
+        return try_orders(f, out, err);
     }
     LB_TRY(run_samples(f, out, &go, err));
     if (!go) return LB_OK;
@@ -360,7 +431,7 @@ static lb_status solve(fit *f, lb_fit *out, lb_error *err) {
     LB_TRY(choose_best(f, out, err));
     judge(out, left);
     if (all_tie(f)) unproven(out, "every unit and every division of K gives these bits: inputs whose sums round would tell");
-    return LB_OK;
+    return out->verdict == LB_FAIL && !f->x.base->reduce ? try_orders(f, out, err) : LB_OK;
 }
 
 lb_status lb_fit_schedule(const lb_mat *a, const lb_mat *b, const lb_mat *c, const lb_mat *actual, const lb_fit_options *o, lb_fit *out,
@@ -369,6 +440,12 @@ lb_status lb_fit_schedule(const lb_mat *a, const lb_mat *b, const lb_mat *c, con
     static const lb_schedule plain = {0};
     fit f = {.o = o ? o : &none, .m = actual->rows, .n = actual->cols, .k = a->cols};
     f.x = (lb_fit_case){.a = *a, .b = *b, .actual = *actual, .base = f.o->base ? f.o->base : &plain};
+    f.open_order = f.x.base->reduce == LB_REDUCE_ATOMIC && !f.x.base->arrival_count;
+    if (f.open_order) {
+        f.fixed = *f.x.base;
+        f.fixed.reduce = LB_REDUCE_ASCENDING;
+        f.x.base = &f.fixed;
+    }
     if (c) f.x.c = *c;
     *out = (lb_fit){0};
     if (a->cols != b->rows || actual->rows != a->rows || actual->cols != b->cols ||

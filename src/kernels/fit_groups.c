@@ -105,7 +105,7 @@ static lb_status add(adding *w, lb_schedule s) {
     /* promotion alone is named even where a split computes the same: both are what kernels are written as */
     const bool promotes = s.promote && s.promote < x->a.cols && g.parts == 1;
     for (unsigned i = 0; i < count && (i == 0 || g.parts > 1); i++)
-        if (keep_key(w->out, keys[i]) || (promotes && keep_key(w->out, ~keys[i]))) g.alive |= UINT32_C(1) << number[i];
+        if (keep_key(w->out, keys[i]) | (promotes && keep_key(w->out, ~keys[i]))) g.alive |= UINT32_C(1) << number[i];
     if (g.alive) w->out->group[w->out->count++] = g;
     return LB_OK;
 }
@@ -172,9 +172,8 @@ static lb_status add_stream_k(adding *w, lb_schedule s) {
     return LB_OK;
 }
 
-lb_status lb_fit_enumerate(lb_fit_groups *out, const lb_fit_case *x, const lb_unit *u, lb_error *err) {
-    adding w = {out, x, u, err};
-    lb_schedule s = *x->base;
+static lb_status add_all(adding w, lb_schedule s) {
+    const lb_fit_case *x = w.x;
     if (s.stream_k) return add_c(&w, &s);
     LB_TRY(add_tiles(&w, s, COUNT(splits)));
     if (!s.promote) {
@@ -193,4 +192,15 @@ lb_status lb_fit_enumerate(lb_fit_groups *out, const lb_fit_case *x, const lb_un
     }
     if (s.split > 1 || s.tile_k || s.divide || s.order || s.ragged) return LB_OK; /* the base leaves no room for stream-K */
     return add_stream_k(&w, s);
+}
+
+lb_status lb_fit_enumerate(lb_fit_groups *out, const lb_fit_case *x, const lb_unit *u, lb_error *err) {
+    const lb_schedule *base = x->base;
+    if (!base->scale_a || base->scaling) return add_all((adding){out, x, u, err}, *base);
+    for (int how = 0; how < LB_SCALING_COUNT; how++) { /* scales, and nobody says how they apply */
+        lb_schedule s = *base;
+        s.scaling = (lb_scaling)how;
+        LB_TRY(add_all((adding){out, x, u, err}, s));
+    }
+    return LB_OK;
 }

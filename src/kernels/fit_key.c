@@ -136,7 +136,10 @@ static lb_status stream_keys(const lb_fit_case *x, const lb_unit *u, const lb_sc
 
 lb_status lb_fit_key(const lb_fit_case *x, const lb_unit *u, const lb_schedule *s, const lb_schedule *variants, size_t count,
                      uint64_t *keys, size_t *parts, lb_error *err) {
-    const uint64_t after = mix(unit_key(u), x->c.codes ? (uint64_t)s->c_place : 7);
+    const bool joins = s->promote && s->promote < x->a.cols; /* a product alone: fused or not is one */
+    const uint64_t how = joins ? (uint64_t)s->scaling : (uint64_t)(LB_SCALING_COUNT + s->scaling / 2),
+                   scaled = s->scale_a ? mix(17, how) : 0;
+    const uint64_t after = mix(mix(unit_key(u), scaled), x->c.codes ? (uint64_t)s->c_place : 7);
     *parts = 1;
     if (s->stream_k) {
         LB_TRY(stream_keys(x, u, s, variants, count, keys, parts, err));

@@ -56,7 +56,9 @@ lb_status lb_fit_tell(const lb_fit_case *x, const lb_unit *u, const lb_gemm_opti
     lb_schedule s = *x->base; /* what comes behind the sum over K, and no rounding */
     s.out = lb_format_row(LB_F32);
     s.saturate = false;
-    s.split = s.stream_k = s.promote = 0;
+    s.split = s.stream_k = s.arrival_count = 0;
+    s.reduce = LB_REDUCE_ASCENDING;
+    if (!s.scale_a) s.promote = 0;
     lb_scheduled run;
     lb_k_plan plan;
     float sums[2 * WIDE_PATCH];

@@ -3,6 +3,8 @@
 #include "lastbit/schedule.h"
 
 #include "base/try.h"
+#include "kernels/activations.h"
+#include "kernels/scaling.h"
 #include "kernels/schedule_f32.h"
 #include "kernels/schedule_plan.h"
 
@@ -12,7 +14,26 @@
 
 enum { MAX_SPLIT = 4096, MAX_WORKERS = 65536, MAX_TILE = 1 << 20 };
 
+/* Running sums need two parts at a time. */
+static bool keeps_all_parts(const lb_schedule *s) {
+    return s->reduce != LB_REDUCE_ASCENDING && s->reduce != LB_REDUCE_DESCENDING && s->reduce != LB_REDUCE_ATOMIC;
+}
+
 /* ---- what a schedule asks of a unit ------------------------------------------------------------------------------------ */
+
+/* An arrival names each part once. */
+static lb_status check_arrival(const lb_schedule *s, lb_error *err) {
+    uint32_t seen = 0;
+    if (s->stream_k && s->reduce == LB_REDUCE_ATOMIC)
+        return lb_fail(err, LB_E_ARG, "reduce", "atomics are for split-k; stream-K has a count of parts a tile");
+    if (!s->arrival_count) return LB_OK;
+    if (s->reduce != LB_REDUCE_ATOMIC) return lb_fail(err, LB_E_ARG, "arrival", "it is the order of reduce=atomic");
+    for (unsigned i = 0; i < s->arrival_count && i < LB_MAX_ARRIVAL; i++)
+        if (s->arrival[i] < LB_MAX_ARRIVAL) seen |= UINT32_C(1) << s->arrival[i];
+    if (s->arrival_count <= LB_MAX_ARRIVAL && s->arrival_count == s->split && seen == (UINT32_C(1) << s->split) - 1) return LB_OK;
+    return lb_fail(err, LB_E_ARG, "arrival", "it names each part of split-k=%u once, as 2.0.1 does of three; at most %d parts", s->split,
+                   LB_MAX_ARRIVAL);
+}
 
 static lb_status check_numbers(const lb_schedule *s, const lb_unit *u, lb_error *err) {
     const bool deals = s->divide == LB_DIVIDE_DEALT;
@@ -25,8 +46,8 @@ static lb_status check_numbers(const lb_schedule *s, const lb_unit *u, lb_error 
     if (s->tile_k % u->k || s->tile_k > MAX_TILE)
         return lb_fail(err, LB_E_ARG, "tile-k", "%u; it is a multiple of %s's k, %u, up to %d", s->tile_k, u->name, u->k, MAX_TILE);
     if (s->promote % u->k) return lb_fail(err, LB_E_ARG, "promote", "%u is no multiple of %s's k, %u", s->promote, u->name, u->k);
-    if (s->sum != LB_TYPE_F32 && s->reduce != LB_REDUCE_ASCENDING && s->reduce != LB_REDUCE_DESCENDING)
-        return lb_fail(err, LB_E_ARG, "sum", "a rounded running sum takes reduce=ascending or descending");
+    if (s->sum != LB_TYPE_F32 && keeps_all_parts(s))
+        return lb_fail(err, LB_E_ARG, "sum", "a rounded running sum takes reduce=ascending, descending or atomic");
     if (s->scaled && !(isfinite((float)s->alpha) && isfinite((float)s->beta)))
         return lb_fail(err, LB_E_ARG, "alpha", "alpha and beta are finite numbers of f32");
     return LB_OK;
@@ -35,7 +56,7 @@ static lb_status check_numbers(const lb_schedule *s, const lb_unit *u, lb_error 
 static bool in_range(const lb_schedule *s) {
     return s->order < LB_K_ORDER_COUNT && s->divide < LB_DIVIDE_COUNT && s->reduce < LB_REDUCE_COUNT && s->partial < LB_TYPE_COUNT &&
            s->sum < LB_TYPE_COUNT && s->ragged < LB_RAGGED_COUNT && s->raster < LB_RASTER_COUNT && s->c_place < LB_C_PLACE_COUNT &&
-           s->blend < LB_BLEND_COUNT && s->activation < LB_ACTIVATION_COUNT;
+           s->blend < LB_BLEND_COUNT && s->activation < LB_ACTIVATION_COUNT && s->scaling < LB_SCALING_COUNT;
 }
 
 bool lb_schedule_can(const lb_unit *u) {
@@ -66,6 +87,10 @@ lb_status lb_scheduled_check(lb_scheduled *x, const lb_unit *u, const lb_schedul
         return lb_fail(err, LB_E_FORMAT, u->name, "schedules take units of A, B and C alone that accumulate in f32 or f16");
     if (!in_range(s)) return lb_fail(err, LB_E_ARG, "schedule", "a choice out of range");
     LB_TRY(check_numbers(s, u, err));
+    LB_TRY(check_arrival(s, err));
+    if (lb_activation_curves(s->activation) && !x->native)
+        return lb_fail(err, LB_E_UNAVAILABLE, "act",
+                       "erf, exp and tanh need the caller's floating-point environment at its default: to nearest, subnormals kept");
     if (!lb_f32_holds(x->out)) return lb_fail(err, LB_E_FORMAT, "out", "%s is no format that f32 rounds to", x->out->name);
     if (a->format->id != u->a || b->format->id != u->b)
         return lb_fail(err, LB_E_FORMAT, u->name, "A and B are %s and %s; this unit takes %s and %s", a->format->name, b->format->name,
@@ -79,6 +104,7 @@ lb_status lb_scheduled_check(lb_scheduled *x, const lb_unit *u, const lb_schedul
         return lb_fail(err, LB_E_SHAPE, u->name, "bias is %s %zux%zu; it should be a float format of %zux%zu", s->bias->format->name,
                        s->bias->rows, s->bias->cols, a->rows, b->cols);
     LB_TRY(check_c(x, err));
+    LB_TRY(lb_scales_check(x, err));
     if (!d) return LB_OK;
     x->d = *d;
     if (d->format != x->out) return lb_fail(err, LB_E_FORMAT, u->name, "D is %s; this schedule gives %s", d->format->name, x->out->name);
@@ -163,7 +189,15 @@ static lb_status chain(const lb_scheduled *x, const part_operands *o, size_t at,
     return LB_OK;
 }
 
-static lb_status promoted(const lb_scheduled *x, const part_operands *o, const lb_mat *c, void *codes, float *sums, lb_error *err) {
+/* Where a part of the output lies. */
+typedef struct place {
+    size_t row, col;
+    const lb_k_plan *plan;
+    size_t p;
+} place;
+
+static lb_status promoted(const lb_scheduled *x, const part_operands *o, place at_place, const lb_mat *c, void *codes, float *sums,
+                          lb_error *err) {
     const size_t size = o->a.rows * o->b.cols, every = x->s->promote;
     float *chunk = malloc((size + 1) * sizeof *chunk);
     lb_status s = chunk ? LB_OK : lb_fail(err, LB_E_MEMORY, "schedule", "no memory for a promoted accumulator");
@@ -173,7 +207,11 @@ static lb_status promoted(const lb_scheduled *x, const part_operands *o, const l
         for (size_t i = 0; i < size; i++) sums[i] = 0;
     for (size_t at = 0; s == LB_OK && at < o->k; at += every) {
         s = chain(x, o, at, o->k - at < every ? o->k - at : every, NULL, codes, chunk, err);
-        if (s == LB_OK) lb_f32_add(sums, chunk, size, x->native);
+        if (s == LB_OK && x->s->scale_a)
+            lb_scaled_add(x, lb_scale_block(x, at_place.plan, at_place.p, at), at_place.row, o->a.rows, at_place.col, o->b.cols, chunk,
+                          sums);
+        else if (s == LB_OK)
+            lb_f32_add(sums, chunk, size, x->native);
     }
     free(chunk);
     return s;
@@ -189,7 +227,7 @@ lb_status lb_scheduled_part(const lb_scheduled *x, const lb_k_plan *plan, size_t
     void *codes = malloc((rows * cols + 1) * (size_t)lb_format_row(x->u->d)->bytes);
     lb_status s = codes ? LB_OK : lb_fail(err, LB_E_MEMORY, "schedule", "no memory for %zux%zu", rows, cols);
     if (s == LB_OK)
-        s = x->s->promote ? promoted(x, &o, from_c ? &c : NULL, codes, sums, err)
+        s = x->s->promote ? promoted(x, &o, (place){row, col, plan, p}, from_c ? &c : NULL, codes, sums, err)
                           : chain(x, &o, 0, o.k, from_c ? &c : NULL, codes, sums, err);
     free(codes);
     close_operands(&o);
@@ -198,7 +236,7 @@ lb_status lb_scheduled_part(const lb_scheduled *x, const lb_k_plan *plan, size_t
 
 /* ---- the sum of the parts ------------------------------------------------------------------------------------------------ */
 
-static void round_to(const lb_scheduled *x, lb_k_type type, float *v, size_t size) {
+void lb_scheduled_round(const lb_scheduled *x, lb_k_type type, float *v, size_t size) {
     const lb_format *f = type == LB_TYPE_F16 ? lb_format_row(LB_F16) : type == LB_TYPE_BF16 ? lb_format_row(LB_BF16) : x->out;
     const bool saturate = type == LB_TYPE_OUT && x->s->saturate;
     if (type == LB_TYPE_F32 || (f->id == LB_F32 && !saturate)) return;
@@ -211,6 +249,19 @@ static void add_parts(const lb_scheduled *x, float *parts, size_t size, size_t t
     lb_f32_add(parts + to * size, parts + j * size, size, x->native);
 }
 
+/* Which part a running sum takes as its i-th. */
+static size_t turn(const lb_schedule *s, size_t n, size_t i) {
+    if (s->reduce == LB_REDUCE_ATOMIC && s->arrival_count) return s->arrival[i];
+    return s->reduce == LB_REDUCE_DESCENDING ? n - 1 - i : i;
+}
+
+/* Atomics find a zero; other sums start with their first part. */
+static void start_sum(const lb_scheduled *x, float *sum, size_t size) {
+    if (x->s->reduce == LB_REDUCE_ATOMIC)
+        for (size_t i = 0; i < size; i++) sum[i] = sum[i] == 0 ? 0 : sum[i];
+    lb_scheduled_round(x, x->s->sum, sum, size);
+}
+
 static void reduce_slots(const lb_scheduled *x, float *parts, size_t n, size_t size) {
     const size_t h = (n + 1) / 2;
     for (size_t i = 0; i + h < n - 1; i++) add_parts(x, parts, size, i, i, i + h);
@@ -220,8 +271,7 @@ static void reduce_slots(const lb_scheduled *x, float *parts, size_t n, size_t s
 
 void lb_scheduled_reduce(const lb_scheduled *x, float *parts, size_t n, size_t size) {
     if (n < 2) return;
-    for (size_t i = 0; i < n; i++) round_to(x, x->s->partial, parts + i * size, size);
-    const bool down = x->s->reduce == LB_REDUCE_DESCENDING;
+    for (size_t i = 0; i < n; i++) lb_scheduled_round(x, x->s->partial, parts + i * size, size);
     switch (x->s->reduce) {
     case LB_REDUCE_SLOTS: reduce_slots(x, parts, n, size); return;
     case LB_REDUCE_TREE:
@@ -236,15 +286,16 @@ void lb_scheduled_reduce(const lb_scheduled *x, float *parts, size_t n, size_t s
         return;
     case LB_REDUCE_ASCENDING:
     case LB_REDUCE_DESCENDING:
+    case LB_REDUCE_ATOMIC:
     case LB_REDUCE_COUNT: break;
     }
-    float *sum = parts + (down ? n - 1 : 0) * size;
-    round_to(x, x->s->sum, sum, size);
+    float *sum = parts + turn(x->s, n, 0) * size;
+    start_sum(x, sum, size);
     for (size_t i = 1; i < n; i++) {
-        lb_f32_add(sum, parts + (down ? n - 1 - i : i) * size, size, x->native);
-        round_to(x, x->s->sum, sum, size);
+        lb_f32_add(sum, parts + turn(x->s, n, i) * size, size, x->native);
+        lb_scheduled_round(x, x->s->sum, sum, size);
     }
-    if (down) memcpy(parts, sum, size * sizeof *parts);
+    if (sum != parts) memcpy(parts, sum, size * sizeof *parts);
 }
 
 /* ---- the epilogue -------------------------------------------------------------------------------------------------------- */
@@ -271,6 +322,7 @@ static void blend(const lb_scheduled *x, float *v, float *c, size_t size) {
 
 void lb_scheduled_finish(const lb_scheduled *x, size_t row, size_t rows, size_t col, size_t cols, float *v, float *room, lb_mat *d) {
     const size_t size = rows * cols;
+    if (x->s->scale_a && !x->s->promote) lb_scaled_end(x, row, rows, col, cols, v);
     if (x->c.codes && x->s->c_place == LB_C_LAST) {
         const lb_mat c = window(x->c, row, rows, col, cols);
         widen(&c, room);
@@ -283,9 +335,7 @@ void lb_scheduled_finish(const lb_scheduled *x, size_t row, size_t rows, size_t 
         widen(&bias, room);
         lb_f32_add(v, room, size, x->native);
     }
-    if (x->s->activation == LB_ACTIVATION_RELU)
-        for (size_t i = 0; i < size; i++)
-            if (!(v[i] > 0) && !isnan(v[i])) v[i] = 0;
+    lb_activate(x->s->activation, v, size);
     for (size_t r = 0; r < rows; r++)
         for (size_t c = 0; c < cols; c++)
             lb_store_code(lb_mat_at(d, r, c), d->format->bytes, lb_f32_code(x->out, v[r * cols + c], x->s->saturate));
@@ -293,22 +343,21 @@ void lb_scheduled_finish(const lb_scheduled *x, size_t row, size_t rows, size_t 
 
 /* ---- regions: the whole output, or the tiles of stream-K ------------------------------------------------------------------ */
 
-/* Ascending and descending sums need two parts at a time. */
-static bool keeps_all_parts(const lb_schedule *s) {
-    return s->reduce != LB_REDUCE_ASCENDING && s->reduce != LB_REDUCE_DESCENDING;
-}
-
 /* Parts one by one into a running sum: the same as lb_scheduled_reduce of all of them. parts: room for two. */
 static lb_status run_running(const lb_scheduled *x, const lb_k_plan *plan, size_t row, size_t rows, size_t col, size_t cols, float *parts,
                              lb_error *err) {
     const size_t n = plan->parts, size = rows * cols;
     for (size_t i = 0; i < n; i++) {
         float *part = parts + (i ? size : 0);
-        LB_TRY(lb_scheduled_part(x, plan, x->s->reduce == LB_REDUCE_DESCENDING ? n - 1 - i : i, row, rows, col, cols, part, err));
+        LB_TRY(lb_scheduled_part(x, plan, turn(x->s, n, i), row, rows, col, cols, part, err));
         if (n == 1) return LB_OK;
-        round_to(x, x->s->partial, part, size);
-        if (i) lb_f32_add(parts, part, size, x->native);
-        round_to(x, x->s->sum, parts, size);
+        lb_scheduled_round(x, x->s->partial, part, size);
+        if (i == 0) {
+            start_sum(x, parts, size);
+            continue;
+        }
+        lb_f32_add(parts, part, size, x->native);
+        lb_scheduled_round(x, x->s->sum, parts, size);
     }
     return LB_OK;
 }
@@ -359,7 +408,7 @@ static lb_status run_stream_k(const lb_scheduled *x, lb_error *err) {
 static bool is_bare(const lb_scheduled *x, const lb_k_plan *plan) {
     const lb_schedule *s = x->s;
     return plan->parts == 1 && plan->first[1] <= 1 && !s->promote && !s->scaled && !(x->c.codes && s->c_place == LB_C_LAST) &&
-           !x->bias.codes && s->activation == LB_ACTIVATION_NONE && x->out->id == x->u->d && !s->saturate;
+           !x->bias.codes && !s->scale_a && s->activation == LB_ACTIVATION_NONE && x->out->id == x->u->d && !s->saturate;
 }
 
 static lb_status run_one(lb_scheduled *x, lb_error *err) {
@@ -380,8 +429,13 @@ lb_status lb_gemm_scheduled(const lb_unit *u, const lb_schedule *s, const lb_mat
                             const lb_gemm_options *options, lb_error *err) {
     static const lb_schedule plain = {0};
     lb_scheduled x;
-    if (!s || (lb_schedule_equal(s, &plain) && !s->bias && s->batch < 2)) return lb_gemm(u, a, b, c, d, options, err);
+    if (!s || (lb_schedule_equal(s, &plain) && !s->bias && !s->scale_a && !s->scale_b && s->batch < 2))
+        return lb_gemm(u, a, b, c, d, options, err);
     LB_TRY(lb_scheduled_check(&x, u, s, a, b, c, d, options, err));
+    if (s->reduce == LB_REDUCE_ATOMIC && s->split > 1 && !s->arrival_count)
+        return lb_fail(err, LB_E_ARG, "reduce",
+                       "atomics add the parts in any order, which gives a set of results: arrival=0.1.2… names one; `lastbit fit-schedule` "
+                       "asks whether an output is in it");
     for (size_t i = 0; i < (x.s->batch ? x.s->batch : 1); i++) {
         if (i) {
             step(&x.a, x.s->a_step);

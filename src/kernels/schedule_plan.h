@@ -58,6 +58,9 @@ lb_status lb_scheduled_check(lb_scheduled *x, const lb_unit *u, const lb_schedul
 lb_status lb_scheduled_part(const lb_scheduled *x, const lb_k_plan *plan, size_t p, size_t row, size_t rows, size_t col, size_t cols,
                             float *sums, lb_error *err);
 
+/* v[size] rounded to `type`. */
+void lb_scheduled_round(const lb_scheduled *x, lb_k_type type, float *v, size_t size);
+
 /* Add parts[count][size] as the schedule says; the sum is left in parts[0]. The rest is overwritten. */
 void lb_scheduled_reduce(const lb_scheduled *x, float *parts, size_t count, size_t size);
 

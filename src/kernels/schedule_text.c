@@ -31,20 +31,22 @@ static const char *const order_words[] = {LB_K_ORDER_LIST(X)}, *const divide_wor
 static const char *const reduce_words[] = {LB_K_REDUCE_LIST(X)}, *const type_words[] = {LB_K_TYPE_LIST(X)};
 static const char *const ragged_words[] = {LB_K_RAGGED_LIST(X)}, *const raster_words[] = {LB_K_RASTER_LIST(X)};
 static const char *const c_words[] = {LB_C_PLACE_LIST(X)}, *const blend_words[] = {LB_BLEND_LIST(X)};
-static const char *const activation_words[] = {LB_ACTIVATION_LIST(X)};
+static const char *const activation_words[] = {LB_ACTIVATION_LIST(X)}, *const scaling_words[] = {LB_SCALING_LIST(X)};
 #undef X
 
-typedef enum key_kind { KEY_WORD, KEY_COUNT, KEY_SHAPE, KEY_ALPHA, KEY_BETA, KEY_OUT, KEY_SATURATE } key_kind;
+typedef enum key_kind { KEY_WORD, KEY_COUNT, KEY_SHAPE, KEY_ARRIVAL, KEY_ALPHA, KEY_BETA, KEY_OUT, KEY_SATURATE } key_kind;
 
 typedef struct key {
     const char *name;
     key_kind kind;
-    size_t offset; /* of an unsigned, or of an enum, which is as wide */
+    size_t offset; /* of an unsigned, or of an enum, which is as wide; of the first of two that follow each other */
     const char *const *words;
     size_t word_count;
 } key;
 
 _Static_assert(sizeof(lb_k_order) == sizeof(unsigned), "choices are read and written as unsigned");
+_Static_assert(offsetof(lb_schedule, tile_n) == offsetof(lb_schedule, tile_m) + sizeof(unsigned), "a shape is two that follow each other");
+_Static_assert(offsetof(lb_schedule, scale_n) == offsetof(lb_schedule, scale_m) + sizeof(unsigned), "and so is this one");
 
 #define WORDS(field, list) offsetof(lb_schedule, field), list, sizeof(list) / sizeof(list)[0]
 #define NUMBER(field)      offsetof(lb_schedule, field), NULL, 0
@@ -60,8 +62,11 @@ static const key keys[] = {
     {"ragged", KEY_WORD, WORDS(ragged, ragged_words)},
     {"promote", KEY_COUNT, NUMBER(promote)},
     {"reduce", KEY_WORD, WORDS(reduce, reduce_words)},
+    {"arrival", KEY_ARRIVAL, NUMBER(arrival)},
     {"partial", KEY_WORD, WORDS(partial, type_words)},
     {"sum", KEY_WORD, WORDS(sum, type_words)},
+    {"scale-block", KEY_SHAPE, NUMBER(scale_m)},
+    {"scaling", KEY_WORD, WORDS(scaling, scaling_words)},
     {"c", KEY_WORD, WORDS(c_place, c_words)},
     {"alpha", KEY_ALPHA, NUMBER(alpha)},
     {"beta", KEY_BETA, NUMBER(beta)},
@@ -92,16 +97,13 @@ static lb_status unknown(const char *what, const char *text, const char *const *
 }
 
 static lb_status read_word(const key *k, const char *text, lb_schedule *s, lb_error *err) {
-    static const char *const curves[] = {"gelu", "gelu-tanh", "gelu-erf", "silu", "swish", "sigmoid", "tanh", "exp"};
     for (unsigned i = 0; i < k->word_count; i++) {
         if (strcmp(text, k->words[i]) != 0) continue;
         set(s, k, i);
         return LB_OK;
     }
-    for (size_t i = 0; k->words == activation_words && i < sizeof curves / sizeof curves[0]; i++)
-        if (strcmp(text, curves[i]) == 0)
-            return lb_fail(err, LB_E_ARG, "act",
-                           "%s has no bits of its own: each library's tanh, erf and exp differ; none and relu are exact", text);
+    if (k->words == activation_words && strcmp(text, "gelu") == 0)
+        return lb_fail(err, LB_E_ARG, "act", "gelu is three: gelu-erf, gelu-tanh and gelu-taylor (docs/schedules.md has their steps)");
     const char *near = lb_nearest_name(text, k->words, k->word_count);
     return lb_fail(err, LB_E_ARG, k->name, "\"%s\" is not known; did you mean %s?", text, near ? near : k->words[0]);
 }
@@ -123,7 +125,28 @@ static lb_status read_count(const key *k, const char *text, lb_schedule *s, lb_e
         return lb_fail(err, LB_E_ARG, k->name, "\"%s\" is no %s from 1 to %d", text,
                        k->kind == KEY_SHAPE ? "shape as 128x128, each" : "whole number", MAX_COUNT);
     set(s, k, n);
-    if (k->kind == KEY_SHAPE) s->tile_n = columns;
+    if (k->kind == KEY_SHAPE) memcpy((char *)s + k->offset + sizeof columns, &columns, sizeof columns);
+    return LB_OK;
+}
+
+/* "2.0.1": numbers of parts with dots between. */
+static lb_status read_arrival(const char *text, lb_schedule *s, lb_error *err) {
+    uint32_t seen = 0;
+    unsigned count = 0;
+    bool ok = true;
+    for (const char *p = text; ok;) {
+        unsigned n = 0;
+        const char *digits = p;
+        for (; *p >= '0' && *p <= '9' && n < LB_MAX_ARRIVAL; p++) n = 10 * n + (unsigned)(*p - '0');
+        ok = p != digits && n < LB_MAX_ARRIVAL && !(seen >> n & 1) && (*p == '.' || !*p);
+        if (!ok) break;
+        seen |= UINT32_C(1) << n;
+        s->arrival[count++] = (uint8_t)n;
+        if (!*p++) break;
+    }
+    if (!ok || seen != (UINT32_C(1) << count) - 1)
+        return lb_fail(err, LB_E_ARG, "arrival", "\"%s\" is no order of parts as 2.0.1, each once, at most %d", text, LB_MAX_ARRIVAL);
+    s->arrival_count = count;
     return LB_OK;
 }
 
@@ -142,6 +165,7 @@ static lb_status read_value(const key *k, const char *text, lb_schedule *s, lb_e
     case KEY_WORD: return read_word(k, text, s, err);
     case KEY_COUNT:
     case KEY_SHAPE: return read_count(k, text, s, err);
+    case KEY_ARRIVAL: return read_arrival(text, s, err);
     case KEY_ALPHA:
     case KEY_BETA: return read_factor(k, text, s, err);
     case KEY_OUT: return lb_format_get(text, &s->out, err);
@@ -239,43 +263,47 @@ static void factor_text(double x, char *out, size_t size) {
     }
 }
 
+static void arrival_text(const lb_schedule *s, char *out, size_t size) {
+    size_t used = 0;
+    for (unsigned i = 0; i < s->arrival_count && i < LB_MAX_ARRIVAL && used < size; i++)
+        used += (size_t)snprintf(out + used, size - used, "%s%u", i ? "." : "", s->arrival[i]);
+}
+
+/* What stands behind a key; false where it is the default and not said. */
+static bool value_text(const lb_schedule *s, const key *k, char *value, size_t size) {
+    static const unsigned tile[] = {128, 128}, scale[] = {1, 128};
+    const unsigned n = k->kind == KEY_WORD || k->kind == KEY_COUNT || k->kind == KEY_SHAPE ? get(s, k) : 0;
+    const unsigned *usual = k->offset == offsetof(lb_schedule, tile_m) ? tile : scale;
+    unsigned columns = 0;
+    bool said = false;
+    switch (k->kind) {
+    case KEY_WORD:
+        said = n > 0 && n < k->word_count;
+        snprintf(value, size, "%s", k->words[said ? n : 0]);
+        return said || (s->scaled && s->c_place == LB_C_FIRST && k->words == c_words);
+    case KEY_COUNT: snprintf(value, size, "%u", n); return n > (k->offset == offsetof(lb_schedule, split) ? 1 : 0);
+    case KEY_SHAPE:
+        memcpy(&columns, (const char *)s + k->offset + sizeof columns, sizeof columns);
+        snprintf(value, size, "%ux%u", n ? n : usual[0], columns ? columns : usual[1]);
+        return n || columns;
+    case KEY_ARRIVAL: arrival_text(s, value, size); return s->arrival_count > 0;
+    case KEY_ALPHA:
+    case KEY_BETA:
+        factor_text(k->kind == KEY_ALPHA ? s->alpha : s->beta, value, size);
+        return s->scaled && (k->kind == KEY_ALPHA ? s->alpha : s->beta) != 1;
+    case KEY_OUT: snprintf(value, size, "%s", s->out ? s->out->name : ""); return s->out != NULL;
+    case KEY_SATURATE: snprintf(value, size, "1"); return s->saturate;
+    }
+    return said;
+}
+
 void lb_schedule_text(const lb_schedule *s, char *text, size_t size) {
     writer w = {text, size, 0};
     if (!size) return;
     text[0] = 0;
     for (size_t i = 0; i < KEYS; i++) {
-        const key *k = &keys[i];
         char value[64];
-        bool said = false;
-        switch (k->kind) {
-        case KEY_WORD:
-            said = get(s, k) > 0 && get(s, k) < k->word_count;
-            if (s->scaled && s->c_place == LB_C_FIRST && k->words == c_words) said = true;
-            snprintf(value, sizeof value, "%s", k->words[said ? get(s, k) : 0]);
-            break;
-        case KEY_COUNT:
-            said = get(s, k) > (k->offset == offsetof(lb_schedule, split) ? 1 : 0);
-            snprintf(value, sizeof value, "%u", get(s, k));
-            break;
-        case KEY_SHAPE:
-            said = s->tile_m || s->tile_n;
-            snprintf(value, sizeof value, "%ux%u", s->tile_m ? s->tile_m : 128, s->tile_n ? s->tile_n : 128);
-            break;
-        case KEY_ALPHA:
-        case KEY_BETA:
-            said = s->scaled && (k->kind == KEY_ALPHA ? s->alpha : s->beta) != 1;
-            factor_text(k->kind == KEY_ALPHA ? s->alpha : s->beta, value, sizeof value);
-            break;
-        case KEY_OUT:
-            said = s->out != NULL;
-            snprintf(value, sizeof value, "%s", said ? s->out->name : "");
-            break;
-        case KEY_SATURATE:
-            said = s->saturate;
-            snprintf(value, sizeof value, "1");
-            break;
-        }
-        if (said) write_item(&w, k->name, value);
+        if (value_text(s, &keys[i], value, sizeof value)) write_item(&w, keys[i].name, value);
     }
     if (!w.used) snprintf(text, size, "plain");
 }

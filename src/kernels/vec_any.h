@@ -238,6 +238,11 @@ INLINE vd d_round_rne(vd x) {
     return __builtin_convertvector(__builtin_convertvector(x, vf_half), vd);
 }
 
+/* c <- the nearest even f32 of exact, unless c is Inf. */
+INLINE void d_round_all(vd c[], const vd exact[], int vectors) {
+    for (int g = 0; g < vectors; g++) c[g] = d_unless_inf(c[g], d_round_rne(exact[g]));
+}
+
 INLINE unsigned mode_enter(bool nearest) {
     (void)nearest;
 #if defined(__SSE2__)

@@ -239,6 +239,28 @@ INLINE vd d_round_rne(vd x) {
     return d_round_rz(q_double(q_add(q_add(d_bits(x), odd), q_set((1 << 28) - 1))));
 }
 
+/* Lanes that the bits of an f64 do not round: subnormal, or large, or behind an Inf. */
+INLINE vd d_round_rare(vd c, vd x) {
+    const vd size = d_abs(x),
+             tiny = _mm256_and_pd(_mm256_cmp_pd(size, d_set(0x1p-126), _CMP_LT_OQ), _mm256_cmp_pd(x, d_set(0), _CMP_NEQ_OQ));
+    const vd large = _mm256_cmp_pd(d_set(0x1p127), _mm256_max_pd(size, d_abs(c)), _CMP_LE_OQ);
+    return _mm256_or_pd(tiny, large);
+}
+
+/* c <- the nearest even f32 of exact, unless c is Inf: in the bits of the f64, where no lane is rare. */
+INLINE void d_round_all(vd c[], const vd exact[], int vectors) {
+    vd rare = d_round_rare(c[0], exact[0]);
+    for (int g = 1; g < vectors; g++) rare = _mm256_or_pd(rare, d_round_rare(c[g], exact[g]));
+    if (__builtin_expect(_mm256_movemask_pd(rare) != 0, 0)) {
+        for (int g = 0; g < vectors; g++) c[g] = d_unless_inf(c[g], d_round_rne(exact[g]));
+        return;
+    }
+    for (int g = 0; g < vectors; g++) {
+        const vi bits = d_bits(exact[g]), odd = i_and(_mm256_srli_epi64(bits, 29), q_set(1));
+        c[g] = q_double(i_and(q_add(q_add(bits, odd), q_set((1 << 28) - 1)), q_set(-(INT64_C(1) << 29))));
+    }
+}
+
 INLINE unsigned mode_enter(bool nearest) {
     const unsigned saved = _mm_getcsr();
     _mm_setcsr(nearest ? 0x1f80 : 0x7f80); /* every exception masked, subnormals kept */

@@ -231,6 +231,11 @@ INLINE vd d_round_rne(vd x) {
     return _mm512_cvtps_pd(_mm512_cvt_roundpd_ps(x, RN));
 }
 
+/* c <- the nearest even f32 of exact, unless c is Inf. */
+INLINE void d_round_all(vd c[], const vd exact[], int vectors) {
+    for (int g = 0; g < vectors; g++) c[g] = d_unless_inf(c[g], d_round_rne(exact[g]));
+}
+
 INLINE unsigned mode_enter(bool nearest) {
     const unsigned saved = _mm_getcsr();
     (void)nearest;

@@ -108,6 +108,7 @@ INLINE void late_block(const lb_wide_strip *s, int t0, int column, vd c[], int v
     vd sum[WIDE_VECTORS], other[WIDE_VECTORS];
     late_sum(s, t0, split ? s->terms / 2 : s->terms, column, vectors, e, sum);
     if (split) late_sum(s, t0 + s->terms / 2, s->terms / 2, column, vectors, other_e, other);
+    vd exact[WIDE_VECTORS];
     for (int g = 0; g < vectors; g++) {
         if (split) {
             e[g] = d_max(e[g], other_e[g]);
@@ -117,8 +118,9 @@ INLINE void late_block(const lb_wide_strip *s, int t0, int column, vd c[], int v
         const vi c_field = field_of_c(c[g], c_least, true), field = d_max(e[g], c_field), at = q_add(field, up);
         vd addend = floor_at(c[g], at, LATE_C);
         if (split) addend = d_zero_if_less(q_double(q_add(c_field, q_set((int64_t)LATE_KEPT << 52))), q_double(field), addend);
-        c[g] = d_unless_inf(c[g], d_round_rne(d_add(floor_at(sum[g], at, LATE_SUM), addend)));
+        exact[g] = d_add(floor_at(sum[g], at, LATE_SUM), addend);
     }
+    d_round_all(c, exact, vectors);
 }
 
 INLINE void wide_columns(const lb_wide_strip *s, int column, int vectors, lb_finish finish) {

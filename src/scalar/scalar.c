@@ -162,8 +162,7 @@ lb_status lb_scalar_find(const char *name, const lb_scalar_op **out, lb_error *e
 
 /* ---- computing ---------------------------------------------------------------------------------------------------------------- */
 
-/* Packed: every word holds two values, which do not see each other. */
-static bool is_packed(const lb_scalar_op *op) {
+bool lb_scalar_is_packed(const lb_scalar_op *op) {
     bool packed = lb_word_parts(op->out[0]) == 2;
     for (int i = 0; i < op->ins; i++) packed = packed && lb_word_parts(op->in[i]) == 2;
     return packed;
@@ -171,7 +170,7 @@ static bool is_packed(const lb_scalar_op *op) {
 
 static void eval_lane(const lb_scalar_op *op, const uint64_t *in, uint64_t *out) {
     const lb_scalar_rule *r = &rules[op->index];
-    const int parts = is_packed(op) ? 2 : 1;
+    const int parts = lb_scalar_is_packed(op) ? 2 : 1;
     uint64_t whole = 0;
     for (int p = 0; p < parts; p++) {
         uint64_t x[LB_SCALAR_MAX_IN] = {0};

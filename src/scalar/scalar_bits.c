@@ -68,7 +68,7 @@ void lb_scalar_fns(const lb_scalar_op *op, const lb_scalar_rule *r, const uint64
 }
 
 /* Which of the eight bytes of {b, a} goes to each byte, the highest byte first, by the low two bits of c. source: ptx-isa, prmt */
-static const uint16_t modes[][4] = {
+const uint16_t lb_prmt_modes[LB_PRMT_MODES][4] = {
     [LB_PRMT_F4E] = {0x3210, 0x4321, 0x5432, 0x6543}, [LB_PRMT_B4E] = {0x5670, 0x6701, 0x7012, 0x0123},
     [LB_PRMT_RC8] = {0x0000, 0x1111, 0x2222, 0x3333}, [LB_PRMT_ECL] = {0x3210, 0x3211, 0x3222, 0x3333},
     [LB_PRMT_ECR] = {0x0000, 0x1110, 0x2210, 0x3210}, [LB_PRMT_RC16] = {0x1010, 0x3232, 0x1010, 0x3232},
@@ -76,7 +76,7 @@ static const uint16_t modes[][4] = {
 
 void lb_scalar_prmt(const lb_scalar_op *op, const lb_scalar_rule *r, const uint64_t *in, uint64_t *out) {
     const uint64_t bytes = in[0] | in[1] << 32;
-    const uint64_t select = r->what == LB_PRMT ? in[2] : modes[r->what][in[2] & 3];
+    const uint64_t select = r->what == LB_PRMT ? in[2] : lb_prmt_modes[r->what][in[2] & 3];
     uint64_t d = 0;
     (void)op;
     for (int i = 0; i < 4; i++) {

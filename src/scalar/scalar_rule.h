@@ -34,6 +34,9 @@ struct lb_scalar_rule {
 
 const lb_scalar_rule *lb_scalar_rule_of(const lb_scalar_op *op);
 
+/* Every word holds two values, which do not see each other. */
+bool lb_scalar_is_packed(const lb_scalar_op *op);
+
 /* what, of the handlers that have several */
 enum { LB_DO_ADD, LB_DO_SUB, LB_DO_MUL, LB_DO_FMA, LB_DO_DIV, LB_DO_RCP, LB_DO_SQRT };
 enum { LB_DO_MIN, LB_DO_MAX, LB_DO_ABS, LB_DO_NEG, LB_DO_COPYSIGN };
@@ -65,7 +68,7 @@ enum {
     LB_INT_NOT
 };
 enum { LB_CHAIN_ADD, LB_CHAIN_SUB, LB_CHAIN_MAD };
-enum { LB_PRMT, LB_PRMT_F4E, LB_PRMT_B4E, LB_PRMT_RC8, LB_PRMT_ECL, LB_PRMT_ECR, LB_PRMT_RC16 };
+enum { LB_PRMT, LB_PRMT_F4E, LB_PRMT_B4E, LB_PRMT_RC8, LB_PRMT_ECL, LB_PRMT_ECR, LB_PRMT_RC16, LB_PRMT_MODES };
 enum { LB_LEFT, LB_RIGHT };
 enum { LB_POPC, LB_CLZ, LB_BREV, LB_BFIND, LB_BFIND_SHIFT };
 enum { LB_UP, LB_DOWN, LB_BFLY, LB_IDX };
@@ -83,6 +86,9 @@ lb_scalar_lane lb_scalar_count, lb_scalar_bfe, lb_scalar_bfi, lb_scalar_fns, lb_
 lb_scalar_lane lb_scalar_video, lb_scalar_video_simd, lb_scalar_approx;
 lb_scalar_warp lb_scalar_shfl, lb_scalar_vote, lb_scalar_match_any, lb_scalar_match_all, lb_scalar_redux, lb_scalar_movmatrix,
     lb_scalar_mma;
+
+/* prmt's modes but the plain one: selectors by the low two bits of c. */
+extern const uint16_t lb_prmt_modes[LB_PRMT_MODES][4];
 
 /* Selectors of video operands, four bits each: whole word, byte 0-3, half 0-1. rounding holds a's, b's and the shift. */
 enum { LB_SEL_ALL, LB_SEL_B0, LB_SEL_B1, LB_SEL_B2, LB_SEL_B3, LB_SEL_H0, LB_SEL_H1 };

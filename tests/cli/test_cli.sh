@@ -263,7 +263,11 @@ expect $LINENO 2 err 'do not make one product' fit-schedule f16/B.npy f16/A.npy 
 expect $LINENO 2 err 'it takes \[UNIT\]' fit-schedule f16/A.npy f16/B.npy
 expect $LINENO 2 err 'did you mean split-k' gemm $unit f16/A.npy f16/B.npy --schedule spilt-k=4
 expect $LINENO 2 err 'did you mean deepgemm-promote-128' gemm $unit f16/A.npy f16/B.npy --schedule deepgemm-promote-12
-expect $LINENO 2 err 'no bits of its own' gemm $unit f16/A.npy f16/B.npy --schedule act=gelu
+expect $LINENO 2 err 'gelu is three: gelu-erf' gemm $unit f16/A.npy f16/B.npy --schedule act=gelu
+expect $LINENO 2 err 'in any order, which gives a set of results: arrival=' gemm $unit f16/A.npy f16/B.npy --schedule split-k=3,reduce=atomic
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --schedule split-k=3,reduce=atomic,arrival=1.2.0 -o f16/atomic.npy
+expect $LINENO 0 out '^  (it is|it may be|or) .*split-k=3,reduce=atomic,arrival=1\.2\.0$' fit-schedule $unit f16/A.npy f16/B.npy f16/atomic.npy --schedule reduce=atomic
+expect $LINENO 0 out '"schedule":"split-k=3,reduce=atomic,arrival=1.2.0".*"any_order":false' fit-schedule $unit f16/A.npy f16/B.npy f16/atomic.npy --schedule reduce=atomic --json
 expect $LINENO 2 err 'unknown option --schedule' mma $unit f16/A.npy f16/B.npy --schedule plain
 python3 - <<'P' # biases of 24 columns, of 40 rows, of neither
 import struct
@@ -272,6 +276,14 @@ for name, shape in (("bias", (24,)), ("rows", (40, 1)), ("neither", (5,))):
     header = ("{'descr': '<f4', 'fortran_order': False, 'shape': %r, }" % (shape,)).ljust(117) + "\n"
     open(name + ".npy", "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<%df" % count, *range(count)))
 P
+# rows and columns with scales of their own, and all at once; what fit-schedule says to run makes the bits
+"$lastbit" gemm $unit f16/A.npy f16/B.npy --scale-a rows.npy --scale-b bias.npy --schedule scaling=a-first,act=silu -o f16/scaled.npy
+expect $LINENO 0 out '^  again +lastbit gemm .*scaling=a-first,act=silu.* --scale-a rows.npy --scale-b bias.npy$' fit-schedule $unit f16/A.npy f16/B.npy f16/scaled.npy --scale-a rows.npy --scale-b bias.npy --schedule act=silu
+again=$(sed -n 's/^  again *lastbit //p' out)
+eval "\"\$lastbit\" $again -o f16/again.npy" && cmp -s f16/scaled.npy f16/again.npy || { echo "FAIL: what fit-schedule says to run" && failed=$((failed + 1)); }
+expect $LINENO 2 err 'come together' gemm $unit f16/A.npy f16/B.npy --scale-a rows.npy
+expect $LINENO 2 err 'there are none' gemm $unit f16/A.npy f16/B.npy --schedule deepgemm-fp8-1d2d
+expect $LINENO 2 err 'takes scales of 40x1' gemm $unit f16/A.npy f16/B.npy --scale-a neither.npy --scale-b bias.npy
 "$lastbit" gemm $unit f16/A.npy f16/B.npy --bias bias.npy --schedule split-k=2,act=relu -o f16/bias.safetensors
 "$lastbit" gemm $unit f16/A.npy f16/B.npy --bias rows.npy --out bf16 -o f16/rows.safetensors
 expect $LINENO 2 err 'a bias of D' gemm $unit f16/A.npy f16/B.npy --bias neither.npy
@@ -308,6 +320,17 @@ expect $LINENO 0 out 'engine +[0-9.]+' bench gemm --size 32 --reps 1 --units sm_
 expect $LINENO 2 err 'no unit that runs' bench gemm --units zzz --size 16
 expect $LINENO 2 err 'say what' bench
 expect $LINENO 2 err 'did you mean mmasim' bench gemm --size 16 --reps 1 --units sm_80/mma.m16n8k16.f32.f16 --against mmasin
+expect $LINENO 2 err '-steps 1 to 65536' bench emit --steps 0
+expect $LINENO 2 err 'is not written as source' bench emit sm_80/mma.m8n8k4.f64.f64.f64.f64
+OCL_ICD_VENDORS=/nowhere VK_ICD_FILENAMES=/nowhere expect $LINENO 3 out '^SKIP sm_80/mma.m16n8k8.f32.f16.f16.f32 on ' bench emit --groups 1 --steps 1 --reps 1 sm_80/mma.m16n8k8.f32.f16.f16.f32
+"$lastbit" bench emit --groups 2 --steps 8 --reps 1 --json sm_80/mma.m16n8k8.f16.f16.f16.f16 >out 2>err # 3 where this machine has no device
+python3 - out <<'P' || { echo "FAIL: bench emit --json" && failed=$((failed + 1)); }
+import json, sys
+rows = json.load(open(sys.argv[1]))["rows"]
+assert rows and all(r["why_not"] is None or r["device"] is None for r in rows), rows
+for r in (r for r in rows if r["device"] and r["form"] in ("exact", "finite")):
+    assert r["equal"] == 1 and (r["seconds"] is None or r["times_fma"] > 0), r
+P
 
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed -eq 0 ]]

@@ -40,11 +40,22 @@ for language in c opencl glsl hlsl msl cuda; do
     grep -q "_frac_bits_23_dot(" text || fail "$language: the name does not say what was set"
 done
 
+"$lastbit" emit $unit --lang c --tier fast >text
+grep -q "^// NOT EXACT" text && grep -qE "the unit's in 99[0-9]{3} of 100000 outputs" text || fail "tier fast does not say what it is"
+"$lastbit" emit $unit --lang c --tier exact | cmp - <("$lastbit" emit $unit --lang c) || fail "exact is not the default"
+
+"$lastbit" emit $unit --lang hlsl --fragment --exchange subgroup >text
+grep -q WaveReadLaneAt text && ! grep -q groupshared text || fail "shuffles through local memory"
+
+refused 2 'c has no sub-groups' $unit --lang c --fragment --exchange subgroup -o x
+refused 2 'between the lanes of a fragment' $unit --lang glsl --exchange subgroup -o x
+refused 2 'did you mean fast' $unit --lang c --tier fst -o x
+refused 2 'units of path truncated' sm_90/mma.m16n8k32.f32.e4m3.e4m3.f32 --lang c --tier fast -o x
 refused 2 'did you mean glsl' $unit --lang glsk -o x
 refused 2 '--lang is missing' $unit -o x
 refused 2 'one UNIT' --lang c -o x
-refused 2 'path fma_chain is not written as source' sm_80/mma.m8n8k4.f64.f64.f64.f64 --lang c -o x
-refused 2 'edges may not' $unit --set overflow=max --lang c -o x
+refused 2 'it has no model to write' sm_80/mma.m8n8k4.f32.f16.f16.f32 --lang c -o x
+refused 2 '8 to 26 fraction bits' $unit --set frac_bits=30 --lang c -o x
 refused 2 'B lies in shared memory' sm_90/wgmma.m64n8k16.f32.f16.f16 --lang c --fragment -o x
 refused 2 'cannot be written' $unit --lang c -o no/such/folder/x
 echo ok

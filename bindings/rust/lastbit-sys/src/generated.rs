@@ -259,7 +259,8 @@ pub const LB_REDUCE_DESCENDING: lb_k_reduce = 1;
 pub const LB_REDUCE_TREE: lb_k_reduce = 2;
 pub const LB_REDUCE_HALVES: lb_k_reduce = 3;
 pub const LB_REDUCE_SLOTS: lb_k_reduce = 4;
-pub const LB_REDUCE_COUNT: lb_k_reduce = 5;
+pub const LB_REDUCE_ATOMIC: lb_k_reduce = 5;
+pub const LB_REDUCE_COUNT: lb_k_reduce = 6;
 
 pub type lb_k_type = c_uint;
 pub const LB_TYPE_F32: lb_k_type = 0;
@@ -289,10 +290,26 @@ pub const LB_BLEND_FMA_X: lb_blend = 1;
 pub const LB_BLEND_FMA_C: lb_blend = 2;
 pub const LB_BLEND_COUNT: lb_blend = 3;
 
+pub type lb_scaling = c_uint;
+pub const LB_SCALING_PRODUCT_FMA: lb_scaling = 0;
+pub const LB_SCALING_PRODUCT: lb_scaling = 1;
+pub const LB_SCALING_A_FIRST: lb_scaling = 2;
+pub const LB_SCALING_A_FIRST_FMA: lb_scaling = 3;
+pub const LB_SCALING_B_FIRST: lb_scaling = 4;
+pub const LB_SCALING_B_FIRST_FMA: lb_scaling = 5;
+pub const LB_SCALING_COUNT: lb_scaling = 6;
+
 pub type lb_activation = c_uint;
 pub const LB_ACTIVATION_NONE: lb_activation = 0;
 pub const LB_ACTIVATION_RELU: lb_activation = 1;
-pub const LB_ACTIVATION_COUNT: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_ERF: lb_activation = 2;
+pub const LB_ACTIVATION_GELU_TANH: lb_activation = 3;
+pub const LB_ACTIVATION_GELU_TAYLOR: lb_activation = 4;
+pub const LB_ACTIVATION_SIGMOID: lb_activation = 5;
+pub const LB_ACTIVATION_SILU: lb_activation = 6;
+pub const LB_ACTIVATION_COUNT: lb_activation = 7;
+pub const LB_MAX_ARRIVAL: c_uint = 16;
+pub const LB_MAX_ORDERED: c_uint = 7;
 pub const LB_SCHEDULE_TEXT_SIZE: c_uint = 512;
 pub const LB_CALIBRATION_FAULTS_MAX: c_uint = 16;
 
@@ -393,52 +410,6 @@ pub const LB_LEDGER_OUTPUT: c_uint = 3;
 pub const LB_LEDGER_UNEXPLAINED: c_uint = 4;
 pub const LB_LEDGER_COUNT: c_uint = 5;
 
-pub type lb_emit_language = c_uint;
-pub const LB_EMIT_C: lb_emit_language = 0;
-pub const LB_EMIT_OPENCL: lb_emit_language = 1;
-pub const LB_EMIT_GLSL: lb_emit_language = 2;
-pub const LB_EMIT_HLSL: lb_emit_language = 3;
-pub const LB_EMIT_MSL: lb_emit_language = 4;
-pub const LB_EMIT_CUDA: lb_emit_language = 5;
-pub const LB_EMIT_LANGUAGE_COUNT: lb_emit_language = 6;
-
-pub type lb_explain_what = c_uint;
-pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
-pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
-pub const LB_EXPLAIN_PARTIAL: lb_explain_what = 2;
-pub const LB_EXPLAIN_JOIN: lb_explain_what = 3;
-pub const LB_EXPLAIN_LATE: lb_explain_what = 4;
-pub const LB_EXPLAIN_FMA: lb_explain_what = 5;
-pub const LB_EXPLAIN_EXACT: lb_explain_what = 6;
-pub const LB_EXPLAIN_PRODUCT: lb_explain_what = 7;
-pub const LB_EXPLAIN_PAIR: lb_explain_what = 8;
-pub const LB_EXPLAIN_ADD: lb_explain_what = 9;
-pub const LB_EXPLAIN_INTEGER: lb_explain_what = 10;
-pub const LB_EXPLAIN_NAN: lb_explain_what = 11;
-pub const LB_EXPLAIN_WHAT_COUNT: lb_explain_what = 12;
-
-pub type lb_explain_source = c_uint;
-pub const LB_EXPLAIN_FROM_PRODUCT: lb_explain_source = 0;
-pub const LB_EXPLAIN_FROM_C: lb_explain_source = 1;
-pub const LB_EXPLAIN_FROM_OP: lb_explain_source = 2;
-
-pub type lb_fragment_operand = c_uint;
-pub const LB_FRAGMENT_A: lb_fragment_operand = 0;
-pub const LB_FRAGMENT_B: lb_fragment_operand = 1;
-pub const LB_FRAGMENT_C: lb_fragment_operand = 2;
-pub const LB_FRAGMENT_D: lb_fragment_operand = 3;
-pub const LB_FRAGMENT_METADATA: lb_fragment_operand = 4;
-pub const LB_FRAGMENT_SCALE_A: lb_fragment_operand = 5;
-pub const LB_FRAGMENT_SCALE_B: lb_fragment_operand = 6;
-pub const LB_FRAGMENT_OPERAND_COUNT: lb_fragment_operand = 7;
-
-pub type lb_axis = c_uint;
-pub const LB_AXIS_ROW: lb_axis = 0;
-pub const LB_AXIS_COL: lb_axis = 1;
-pub const LB_AXIS_MATRIX: lb_axis = 2;
-pub const LB_AXIS_CHOSEN: lb_axis = 3;
-pub const LB_FRAGMENT_DIGITS: c_uint = 4;
-
 pub type lb_word = c_uint;
 pub const LB_WORD_F64: lb_word = 0;
 pub const LB_WORD_F32: lb_word = 1;
@@ -478,6 +449,62 @@ pub const LB_SCALAR_GRADE_WRONG: lb_scalar_grade_of = 2;
 pub const LB_SCALAR_GRADE_UNJUDGED: lb_scalar_grade_of = 3;
 pub const LB_SCALAR_GRADE_COUNT: lb_scalar_grade_of = 4;
 pub const LB_OP_ROWS: c_uint = 1024;
+
+pub type lb_emit_language = c_uint;
+pub const LB_EMIT_C: lb_emit_language = 0;
+pub const LB_EMIT_OPENCL: lb_emit_language = 1;
+pub const LB_EMIT_GLSL: lb_emit_language = 2;
+pub const LB_EMIT_HLSL: lb_emit_language = 3;
+pub const LB_EMIT_MSL: lb_emit_language = 4;
+pub const LB_EMIT_CUDA: lb_emit_language = 5;
+pub const LB_EMIT_LANGUAGE_COUNT: lb_emit_language = 6;
+
+pub type lb_emit_tier = c_uint;
+pub const LB_EMIT_EXACT: lb_emit_tier = 0;
+pub const LB_EMIT_FAST: lb_emit_tier = 1;
+pub const LB_EMIT_TIER_COUNT: lb_emit_tier = 2;
+
+pub type lb_emit_exchange = c_uint;
+pub const LB_EMIT_LOCAL: lb_emit_exchange = 0;
+pub const LB_EMIT_SUBGROUP: lb_emit_exchange = 1;
+pub const LB_EMIT_EXCHANGE_COUNT: lb_emit_exchange = 2;
+
+pub type lb_explain_what = c_uint;
+pub const LB_EXPLAIN_BLOCK: lb_explain_what = 0;
+pub const LB_EXPLAIN_GROUP: lb_explain_what = 1;
+pub const LB_EXPLAIN_PARTIAL: lb_explain_what = 2;
+pub const LB_EXPLAIN_JOIN: lb_explain_what = 3;
+pub const LB_EXPLAIN_LATE: lb_explain_what = 4;
+pub const LB_EXPLAIN_FMA: lb_explain_what = 5;
+pub const LB_EXPLAIN_EXACT: lb_explain_what = 6;
+pub const LB_EXPLAIN_PRODUCT: lb_explain_what = 7;
+pub const LB_EXPLAIN_PAIR: lb_explain_what = 8;
+pub const LB_EXPLAIN_ADD: lb_explain_what = 9;
+pub const LB_EXPLAIN_INTEGER: lb_explain_what = 10;
+pub const LB_EXPLAIN_NAN: lb_explain_what = 11;
+pub const LB_EXPLAIN_WHAT_COUNT: lb_explain_what = 12;
+
+pub type lb_explain_source = c_uint;
+pub const LB_EXPLAIN_FROM_PRODUCT: lb_explain_source = 0;
+pub const LB_EXPLAIN_FROM_C: lb_explain_source = 1;
+pub const LB_EXPLAIN_FROM_OP: lb_explain_source = 2;
+
+pub type lb_fragment_operand = c_uint;
+pub const LB_FRAGMENT_A: lb_fragment_operand = 0;
+pub const LB_FRAGMENT_B: lb_fragment_operand = 1;
+pub const LB_FRAGMENT_C: lb_fragment_operand = 2;
+pub const LB_FRAGMENT_D: lb_fragment_operand = 3;
+pub const LB_FRAGMENT_METADATA: lb_fragment_operand = 4;
+pub const LB_FRAGMENT_SCALE_A: lb_fragment_operand = 5;
+pub const LB_FRAGMENT_SCALE_B: lb_fragment_operand = 6;
+pub const LB_FRAGMENT_OPERAND_COUNT: lb_fragment_operand = 7;
+
+pub type lb_axis = c_uint;
+pub const LB_AXIS_ROW: lb_axis = 0;
+pub const LB_AXIS_COL: lb_axis = 1;
+pub const LB_AXIS_MATRIX: lb_axis = 2;
+pub const LB_AXIS_CHOSEN: lb_axis = 3;
+pub const LB_FRAGMENT_DIGITS: c_uint = 4;
 pub const LB_OPERATIONS_ROWS: c_uint = 3;
 
 pub type lb_run_end = c_uint;
@@ -1007,8 +1034,13 @@ pub struct lb_schedule {
     pub ragged: lb_k_ragged,
     pub promote: c_uint,
     pub reduce: lb_k_reduce,
+    pub arrival: [u8; LB_MAX_ARRIVAL as usize],
+    pub arrival_count: c_uint,
     pub partial: lb_k_type,
     pub sum: lb_k_type,
+    pub scale_m: c_uint,
+    pub scale_n: c_uint,
+    pub scaling: lb_scaling,
     pub c_place: lb_c_place,
     pub scaled: bool,
     pub alpha: f64,
@@ -1018,6 +1050,8 @@ pub struct lb_schedule {
     pub out: *const lb_format,
     pub saturate: bool,
     pub bias: *const lb_mat,
+    pub scale_a: *const lb_mat,
+    pub scale_b: *const lb_mat,
     pub batch: usize,
     pub a_step: isize,
     pub b_step: isize,
@@ -1055,6 +1089,8 @@ pub struct lb_fit_row {
     pub schedule: lb_schedule,
     pub same: u64,
     pub compared: u64,
+    pub any_order: bool,
+    pub values: f64,
 }
 
 #[repr(C)]
@@ -1380,8 +1416,32 @@ pub struct lb_ledger {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct lb_scalar_op {
+    pub name: *const c_char,
+    pub ptx: *const c_char,
+    pub cls: lb_scalar_class,
+    pub ins: c_int,
+    pub outs: c_int,
+    pub r#in: [lb_word; LB_SCALAR_MAX_IN as usize],
+    pub out: [lb_word; LB_SCALAR_MAX_OUT as usize],
+    pub warp: bool,
+    pub target: *const c_char,
+    pub evidence: lb_evidence,
+    pub source: *const c_char,
+    pub bound: *const c_char,
+    pub max_ulp: f64,
+    pub max_rel: f64,
+    pub max_abs: f64,
+    pub open: *const c_char,
+    pub index: c_uint,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct lb_emit_options {
     pub language: lb_emit_language,
+    pub tier: lb_emit_tier,
+    pub exchange: lb_emit_exchange,
     pub fragment: bool,
     pub integers: bool,
     pub finite: bool,
@@ -1691,28 +1751,6 @@ pub struct lb_sampler {
     pub top_k: usize,
     pub top_p: f64,
     pub seed: u64,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct lb_scalar_op {
-    pub name: *const c_char,
-    pub ptx: *const c_char,
-    pub cls: lb_scalar_class,
-    pub ins: c_int,
-    pub outs: c_int,
-    pub r#in: [lb_word; LB_SCALAR_MAX_IN as usize],
-    pub out: [lb_word; LB_SCALAR_MAX_OUT as usize],
-    pub warp: bool,
-    pub target: *const c_char,
-    pub evidence: lb_evidence,
-    pub source: *const c_char,
-    pub bound: *const c_char,
-    pub max_ulp: f64,
-    pub max_rel: f64,
-    pub max_abs: f64,
-    pub open: *const c_char,
-    pub index: c_uint,
 }
 
 #[repr(C)]
@@ -2109,7 +2147,7 @@ pub struct lb_capsule_notes {
 }
 
 zero_default! {
-    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_emit_options, lb_emit_stats, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_scalar_op, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
+    lb_error, lb_format, lb_value, lb_encoding, lb_block_format, lb_mat, lb_element, lb_counts, lb_metrics, lb_power_row, lb_power_score, lb_record, lb_unit_edges, lb_unit, lb_parameter, lb_unit_operands, lb_case, lb_array, lb_op_param, lb_op_port, lb_op, lb_op_case, lb_function_bound, lb_function_row, lb_op_truth, lb_gemm_options, lb_kernel_text, lb_schedule, lb_schedule_named, lb_fit_options, lb_fit_row, lb_fit, lb_sum_order, lb_calibration_case, lb_calibrate_options, lb_calibration_figures, lb_calibration_depth, lb_calibration, lb_capture_options, lb_capture_result, lb_level, lb_reduction, lb_contract, lb_limit_input, lb_limit_term, lb_limit, lb_grade_input, lb_m16_outlier, lb_m16_diff, lb_diagnose_options, lb_diagnosis, lb_ledger, lb_scalar_op, lb_emit_options, lb_emit_stats, lb_explain_term, lb_explain_op, lb_explanation, lb_digit, lb_fragment_row, lb_fragment_selectors, lb_fragment, lb_slot, lb_place, lb_warp_options, lb_dtype, lb_tensor, lb_file_options, lb_operand, lb_net_options, lb_net_about, lb_net_input, lb_net_step, lb_net_flip, lb_net_report, lb_net_parting, lb_sampler, lb_operations_options, lb_operations_row, lb_operations_result, lb_run_report, lb_check_options, lb_block_options, lb_grade_files_options, lb_parity_options, lb_parity_row, lb_invariance, lb_sweep_row, lb_deviation, lb_not_covered, lb_fault, lb_power_input, lb_candidate, lb_fit_share, lb_fit_parameter, lb_fit_named, lb_recording_fit, lb_question, lb_decision, lb_explain_steps, lb_scan_line, lb_scan_kernel, lb_sass_op, lb_shrink_options, lb_shrunk, lb_capsule_notes
 }
 
 extern "C" {
@@ -2499,11 +2537,40 @@ extern "C" {
         out: *mut lb_ledger,
         err: *mut lb_error,
     ) -> lb_status;
+    pub fn lb_word_name(w: lb_word) -> *const c_char;
+    pub fn lb_word_bits(w: lb_word) -> c_int;
+    pub fn lb_word_parts(w: lb_word) -> c_int;
+    pub fn lb_word_format(w: lb_word) -> *const lb_format;
+    pub fn lb_scalar_class_name(c: lb_scalar_class) -> *const c_char;
+    pub fn lb_scalar_class_text(c: lb_scalar_class) -> *const c_char;
+    pub fn lb_scalar_row(i: usize) -> *const lb_scalar_op;
+    pub fn lb_scalar_find(name: *const c_char, out: *mut *const lb_scalar_op, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval_warp(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
+    pub fn lb_scalar_eval_rows(
+        op: *const lb_scalar_op,
+        rows: usize,
+        r#in: *const u64,
+        out: *mut u64,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_scalar_grade_name(g: lb_scalar_grade_of) -> *const c_char;
+    pub fn lb_scalar_grade(op: *const lb_scalar_op, r#in: *const u64, o: c_int, model: u64, got: u64) -> lb_scalar_grade_of;
+    pub fn lb_scalar_text(w: lb_word, word: u64, text: *mut c_char, size: usize);
+    pub fn lb_scalar_input(w: lb_word, input: c_int, seed: u64, row: u64) -> u64;
     pub fn lb_emit_language_name(language: lb_emit_language) -> *const c_char;
     pub fn lb_emit_language_find(name: *const c_char, out: *mut lb_emit_language, err: *mut lb_error) -> lb_status;
     pub fn lb_emit_can(u: *const lb_unit, err: *mut lb_error) -> lb_status;
     pub fn lb_emit_unit(
         u: *const lb_unit,
+        o: *const lb_emit_options,
+        text: *mut *mut c_char,
+        stats: *mut lb_emit_stats,
+        err: *mut lb_error,
+    ) -> lb_status;
+    pub fn lb_emit_can_op(op: *const lb_scalar_op, err: *mut lb_error) -> lb_status;
+    pub fn lb_emit_op(
+        op: *const lb_scalar_op,
         o: *const lb_emit_options,
         text: *mut *mut c_char,
         stats: *mut lb_emit_stats,
@@ -2701,27 +2768,6 @@ extern "C" {
         token: *mut i32,
         err: *mut lb_error,
     ) -> lb_status;
-    pub fn lb_word_name(w: lb_word) -> *const c_char;
-    pub fn lb_word_bits(w: lb_word) -> c_int;
-    pub fn lb_word_parts(w: lb_word) -> c_int;
-    pub fn lb_word_format(w: lb_word) -> *const lb_format;
-    pub fn lb_scalar_class_name(c: lb_scalar_class) -> *const c_char;
-    pub fn lb_scalar_class_text(c: lb_scalar_class) -> *const c_char;
-    pub fn lb_scalar_row(i: usize) -> *const lb_scalar_op;
-    pub fn lb_scalar_find(name: *const c_char, out: *mut *const lb_scalar_op, err: *mut lb_error) -> lb_status;
-    pub fn lb_scalar_eval(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
-    pub fn lb_scalar_eval_warp(op: *const lb_scalar_op, r#in: *const u64, out: *mut u64, err: *mut lb_error) -> lb_status;
-    pub fn lb_scalar_eval_rows(
-        op: *const lb_scalar_op,
-        rows: usize,
-        r#in: *const u64,
-        out: *mut u64,
-        err: *mut lb_error,
-    ) -> lb_status;
-    pub fn lb_scalar_grade_name(g: lb_scalar_grade_of) -> *const c_char;
-    pub fn lb_scalar_grade(op: *const lb_scalar_op, r#in: *const u64, o: c_int, model: u64, got: u64) -> lb_scalar_grade_of;
-    pub fn lb_scalar_text(w: lb_word, word: u64, text: *mut c_char, size: usize);
-    pub fn lb_scalar_input(w: lb_word, input: c_int, seed: u64, row: u64) -> u64;
     pub fn lb_operations_replay(
         o: *const lb_operations_options,
         out: *mut *mut lb_operations_result,
