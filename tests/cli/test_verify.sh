@@ -4,25 +4,7 @@
 #   usage: test_verify.sh LASTBIT SOURCE_DIR WILD_PLUGIN
 set -uo pipefail
 lastbit=$1 source=$2 wild=plugin:$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0
-
-# expect LINE EXIT STREAM PATTERN ARGUMENTS…
-expect() {
-    local line=$1 want=$2 stream=$3 pattern=$4
-    shift 4
-    "$lastbit" "$@" >out 2>err
-    local got=$?
-    if [[ $got -eq $want ]] && grep -qE -- "$pattern" "$stream"; then
-        passed=$((passed + 1))
-    else
-        echo "FAIL line $line: lastbit $*: exit $got, want $want with /$pattern/ on $stream"
-        head -5 out err
-        failed=$((failed + 1))
-    fi
-}
+. "$(dirname "$(realpath "$0")")/expect.sh"
 
 # ---- a model of zeros made by hand: safetensors, 3 -> 2, so that the answer is the bias
 python3 - <<'P'
@@ -113,5 +95,4 @@ P
         esac
     done
 fi
-echo "$passed passed, $failed failed"
-[[ $failed -eq 0 ]]
+finish
