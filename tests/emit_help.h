@@ -23,9 +23,12 @@ static inline bool emit_full(void) {
     return full && strcmp(full, "0") != 0;
 }
 
-/* Whether two units have the same arithmetic, but for k. Pairs with fp6 or fp4 count as one if their first format is the same. */
+/* Whether two units have the same arithmetic, but for k. Pairs with fp6 or fp4 count as one if their first format is the same; so do all
+ * where dense blocks have the other pairs. */
 static inline bool emit_alike(const lb_unit *x, const lb_unit *y) {
-    const bool narrow = lb_format_row(x->b)->bits < 8 && lb_format_row(y->b)->bits < 8 && lb_format_row(x->b)->special == LB_SPECIAL_NONE;
+    const bool dense_too = x->path == LB_PATH_BLOCK_SCALED || x->path == LB_PATH_SPARSE || x->path == LB_PATH_LATE_C_SPLIT;
+    const bool narrow =
+        dense_too || (lb_format_row(x->b)->bits < 8 && lb_format_row(y->b)->bits < 8 && lb_format_row(x->b)->special == LB_SPECIAL_NONE);
     const bool exact = lb_format_row(x->c)->special == LB_SPECIAL_INT;
     const bool scaled = x->scale_block == y->scale_block && x->group == y->group && (!x->scale_block || x->scale == y->scale);
     return x->a == y->a && (x->b == y->b || narrow) && x->d == y->d && (exact || x->terms == y->terms) && x->frac_bits == y->frac_bits &&
@@ -126,30 +129,39 @@ static inline uint64_t emit_near(const lb_format *f, int32_t e, uint64_t random)
     return lb_encode(f, v, NULL, NULL);
 }
 
-/* For such paths: results about the least normal number (kind 3); a c that cancels a product, others far below (kind 4). */
+static inline uint64_t emit_power(const lb_format *f, int32_t e, uint64_t random) {
+    return lb_encode(f, (lb_value){.cls = LB_FINITE, .negative = random & 1, .exp = e, .lo = 1}, NULL, NULL);
+}
+
+/* For such paths: results about the least normal number, in odd rows and columns by a last place or less (kind 3); a c that cancels a product, others far below (kind 4); in the odd
+ * rows and columns of that, products that are half of c's last place, others so far below that they only break the tie. */
 static inline void emit_draw_edges(const lb_unit *u, int kind, uint64_t seed, emit_batch *x) {
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);
-    const int32_t half = (1 - fd->bias) / 2, far = -(int32_t)fa->bias / 3;
+    const int32_t least = (1 - fd->bias) / 2, far = -(int32_t)fa->bias / 3, tail = fa->bias > 100 ? -60 : 1 - fa->bias - fa->man_bits;
+    const int32_t half_a = (fd->man_bits + 1) / 2, half_b = fd->man_bits + 1 - half_a;
     for (uint32_t i = 0; i < x->m * x->k; i++) {
-        const uint64_t random = lb_random_u64(seed, 11, i), second = lb_random_u64(seed, 12, i);
-        const bool zero = kind == 3 && random >> 60 > 5, main = kind == 4 && i % x->k == i / x->k % x->k;
-        emit_put(x->a, x->words, i,
-                 zero ? random >> 59 << (fa->bits - 1) & UINT64_C(1) << (fa->bits - 1)
-                      : emit_near(fa,
-                                  kind == 3 ? half
-                                  : main    ? 0
-                                            : far,
-                                  random));
-        emit_put(x->b, x->words, i, emit_near(fb, kind == 3 ? half : 0, second));
+        const uint64_t random = lb_random_u64(seed, 11, i), second = lb_random_u64(seed, 12, i), sign = UINT64_C(1) << (fa->bits - 1);
+        const bool odd = i / x->k % 2, first = i % 4 == 0, zero = random >> 60 > (kind == 3 ? 5 : 7);
+        uint64_t a = emit_near(fa, kind == 3 ? least : i % x->k == i / x->k % x->k ? 0 : far, random);
+        uint64_t b = emit_near(fb, kind == 3 ? least : 0, second);
+        if (kind == 4 && odd) a = emit_power(fa, first ? -half_a : tail, random);
+        if (kind == 4 && odd) b = emit_power(fb, first ? -half_b : tail, second);
+        if (kind == 3 && odd) a = first ? emit_power(fa, least, random) : emit_near(fa, least - half_a, random);
+        if (kind == 3 && odd) b = first ? emit_power(fb, least, second) : emit_near(fb, least - half_b, second);
+        if (zero && (kind == 3 || (odd && !first))) a = random & 2 ? sign : 0;
+        emit_put(x->a, x->words, i, a);
+        emit_put(x->b, x->words, i, b);
     }
     for (uint32_t i = 0; i < x->m * x->n; i++) {
-        const uint64_t random = lb_random_u64(seed, 13, i);
-        const size_t j = i / x->n % x->k; /* the main product */
-        lb_value v = lb_value_mul(lb_decode(fa, emit_code(x->a, x->words, i / x->n * x->k + j)),
-                                  lb_decode(fb, emit_code(x->b, x->words, i % x->n * x->k + j)));
+        const uint64_t random = lb_random_u64(seed, 13, i), row = i / x->n, col = i % x->n;
+        const size_t main = row % x->k;
+        lb_value v = lb_value_mul(lb_decode(fa, emit_code(x->a, x->words, row * x->k + main)),
+                                  lb_decode(fb, emit_code(x->b, x->words, col * x->k + main)));
         v.negative = !v.negative;
-        const uint64_t cancels = lb_encode(fd, v, NULL, NULL) ^ (random & 3) % 3;
-        emit_put(x->c, x->words_d, i, kind == 3 ? emit_near(fd, 2 * half, random) : cancels);
+        uint64_t c = lb_encode(fd, v, NULL, NULL) ^ (random & 3) % 3;
+        if (row % 2 && col % 2) c = emit_power(fd, 0, random) | (random >> 8 & ((UINT64_C(1) << fd->man_bits) - 1));
+        if (kind == 3) c = row % 2 && col % 2 ? emit_power(fd, 2 * least, random) : emit_near(fd, 2 * least, random);
+        emit_put(x->c, x->words_d, i, c);
     }
 }
 
@@ -240,10 +252,19 @@ static inline void emit_write_batch(FILE *f, uint32_t index, bool tile, const em
     if (sparse) fwrite(x->meta, 4, (size_t)x->m * x->products, f);
 }
 
-/* Its row of table.h. */
-static inline void emit_write_entry(FILE *table, const lb_unit *u, const char *function) {
-    fprintf(table, "    {%u, %u, %u, %u, %u, %d, (any_function *)%s_dot, (any_function *)%s_tile},\n", u->k, emit_products(u),
-            emit_scales(u), emit_words(u->a), emit_words(u->d), u->sparse_group != 0, function, function);
+/* Its row of table.h; compilers leave out a tile that nobody takes. */
+static inline void emit_write_entry(FILE *table, const lb_unit *u, const char *function, bool tile) {
+    fprintf(table, "    {%u, %u, %u, %u, %u, %d, (any_function *)%s_dot, ", u->k, emit_products(u), emit_scales(u), emit_words(u->a),
+            emit_words(u->d), u->sparse_group != 0, function);
+    fprintf(table, tile ? "(any_function *)%s_tile},\n" : "0},\n", function);
+}
+
+/* Whether this is the first of the list that has its path and takes what it takes: one of each is run as a tile. */
+static inline bool emit_is_first(const lb_unit *units, size_t i) {
+    for (size_t j = 0; j < i; j++)
+        if (units[j].path == units[i].path && !units[j].sparse_group == !units[i].sparse_group && !units[j].group == !units[i].group)
+            return false;
+    return true;
 }
 
 static inline void emit_path(char *out, size_t size, const char *name) {

@@ -46,23 +46,28 @@ typedef struct dialect {
     "    uint a[$a], b[$b], c[$c], d[$d];\n    for (uint k = 0u; k < $au; k++) a[k] = at_a[i * ($au + $bu) + k];\n"                        \
     "    for (uint k = 0u; k < $bu; k++) b[k] = at_a[i * ($au + $bu) + $au + k];\n"                                                        \
     "    for (uint k = 0u; k < $cu; k++) c[k] = at_c[i * $cu + k];\n"
+/* Sub-groups of 32 where a device lets a kernel choose. */
+#define OPENCL_HEAD                                                                                                                        \
+    "#if defined(cl_intel_required_subgroup_size)\n#define WIDE __attribute__((intel_reqd_sub_group_size(32)))\n#else\n#define WIDE\n"     \
+    "#endif\n"
 #define OPENCL_SIZE                                                                                                                        \
     "#if defined(cl_khr_subgroup_shuffle) || defined(cl_intel_subgroups)\n#define SIZE get_sub_group_size()\n#else\n#define SIZE 0u\n"     \
-    "#endif\n__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"  \
+    "#endif\nWIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint "       \
+    "*at_d) {\n"                                                                                                                           \
     "    at_d[get_global_id(0)] = SIZE;\n}\n"
 #define GROUP_END "    for (uint k = 0u; k < $du; k++) at_d[i * $du + k] = d[k];\n}\n"
 
 static const dialect dialects[] = {
-    {LB_EMIT_OPENCL, "opencl", "", "",
-     "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+    {LB_EMIT_OPENCL, "opencl", "", OPENCL_HEAD,
+     "WIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    const uint i = get_global_id(0);\n" ELEMENT,
-     "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+     "WIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP "    $f(i % 32u, a, b, c, d, words);\n" GROUP_END,
      ", \"local\": [32]", OPENCL_SIZE, "get_sub_group_local_id()"},
-    {LB_EMIT_OPENCL, "opencl", "-cl-fast-relaxed-math", "",
-     "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+    {LB_EMIT_OPENCL, "opencl", "-cl-fast-relaxed-math", OPENCL_HEAD,
+     "WIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    const uint i = get_global_id(0);\n" ELEMENT,
-     "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+     "WIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
      "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP "    $f(i % 32u, a, b, c, d, words);\n" GROUP_END,
      ", \"local\": [32]", OPENCL_SIZE, "get_sub_group_local_id()"},
     {LB_EMIT_GLSL, "glsl", "", SHADER_HEAD, "void main() {\n    const uint i = gl_GlobalInvocationID.x;\n" ELEMENT,
@@ -278,7 +283,8 @@ static void write_shuffles(const dialect *l, const lb_unit *u, const int sizes[2
     write_source(&with, u, (lb_emit_options){.fragment = true, .exchange = LB_EMIT_SUBGROUP}, sizes);
 }
 
-/* GLSL and HLSL compile wherever glslang is; what runs them needs sub-groups of 32, which no device on a CPU has. */
+/* GLSL and HLSL compile wherever glslang is; what runs them needs sub-groups of 32: not lavapipe (8), not PoCL 3.1 (none); Intel's OpenCL for
+ * the CPU has them. */
 static void shuffles_compile_and_run_where_subgroups_are_wide(void **state) {
     (void)state;
     lb_unit u;

@@ -54,7 +54,7 @@ static void build(const size_t *which, size_t count) {
     for (size_t i = 0; i < count; i++) {
         char function[200];
         emit_identifier(&units[which[i]], function, sizeof function);
-        emit_write_entry(table, &units[which[i]], function);
+        emit_write_entry(table, &units[which[i]], function, false);
     }
     fprintf(table, "};\n");
     assert_int_equal(fclose(table), 0);
