@@ -114,7 +114,7 @@ static void activations_take_the_steps_that_the_list_states(void **state) {
     static const uint32_t edges[] = {0, 0x80000000, 1, 0x80000001, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f7fffff, 0xff7fffff, 0x42b17218};
     for (int a = 0; a < LB_ACTIVATION_COUNT; a++)
         for (uint64_t i = 0; i < 60000; i++) {
-            const uint32_t random = (uint32_t)lb_random_u64(31, (uint64_t)a, i);
+            const uint32_t random = (uint32_t)lb_random_u64(31, (uint32_t)a, i);
             const uint32_t near_one = (random & 0x80ffffff) | 0x3e000000 | (random >> 8 & 3) << 24;
             const float x = float_of(i < 10 ? edges[i] : i % 4 == 0 ? random : near_one);
             float got = x;
