@@ -35,6 +35,20 @@ static inline void fill_texts(lb_record *r) {
     lb_record_text(&r->rerun, "lastbit check A B");
 }
 
+static const lb_counts full_counts = {.total = UINT64_MAX,
+                                      .compared = 4,
+                                      .exact = 1,
+                                      .legal = 1,
+                                      .wrong = 2,
+                                      .nan_actual = 1,
+                                      .class_mismatch = 1,
+                                      .nan_payload = 1,
+                                      .zero_sign = 2,
+                                      .flushed = 3,
+                                      .saturated = 4,
+                                      .overflowed = 5,
+                                      .subnormal_inputs = 6};
+
 static inline lb_record *full_record(void) {
     lb_record *r = empty_record();
     fill_texts(r);
@@ -45,19 +59,7 @@ static inline lb_record *full_record(void) {
     r->contract_rel_rms_gate = 1e-3;
     r->out_format = lb_format_row(LB_BF16);
     r->verdict = LB_FAIL;
-    r->counts = (lb_counts){.total = UINT64_MAX,
-                            .compared = 4,
-                            .exact = 1,
-                            .legal = 1,
-                            .wrong = 2,
-                            .nan_actual = 1,
-                            .class_mismatch = 1,
-                            .nan_payload = 1,
-                            .zero_sign = 2,
-                            .flushed = 3,
-                            .saturated = 4,
-                            .overflowed = 5,
-                            .subnormal_inputs = 6};
+    r->counts = full_counts;
     r->metrics = (lb_metrics){INFINITY, 1.5, NAN, 0x1.23456789abcdep-3, 0.5, 2, true};
     r->first = (lb_element){.present = true,
                             .row = 0,

@@ -2,85 +2,86 @@
 /* Each rule at both sides of its limit, the limit worked out by hand in the row's comment; then what no rule may let through. */
 #include "grade_one.h"
 
+static const struct {
+    int line;
+    const char *rule;
+    lb_format_id format;
+    double actual, reference, k, gauge;
+    bool wrong;
+} lines[] = {
+    /* bitwise: 1 and the next bf16 */
+    {__LINE__, "bitwise", LB_BF16, 1, 1, 1, 0, false},
+    {__LINE__, "bitwise", LB_BF16, 1.0078125, 1, 1, 0, true},
+    /* ulp:4: steps of 2^-7 above 1 */
+    {__LINE__, "ulp:4", LB_BF16, 1 + 4 * 0x1p-7, 1, 1, 0, false},
+    {__LINE__, "ulp:4", LB_BF16, 1 + 5 * 0x1p-7, 1, 1, 0, true},
+    {__LINE__, "ulp", LB_F16, 1 + 0x1p-10, 1, 1, 0, false}, /* one step, unless said */
+    {__LINE__, "ulp", LB_F16, 1 + 0x1p-9, 1, 1, 0, true},
+    {__LINE__, "ulp:4", LB_F16, -0x1p-23, 0x1p-23, 1, 0, false}, /* two subnormal steps on each side of zero */
+    {__LINE__, "ulp:3", LB_F16, -0x1p-23, 0x1p-23, 1, 0, true},
+    /* blas: 16 * 2^-23 * gauge 8 = 2^-16 */
+    {__LINE__, "blas", LB_F32, 1 + 0x1p-16, 1, 64, 8, false},
+    {__LINE__, "blas", LB_F32, 1 + 0x1p-16 + 0x1p-23, 1, 64, 8, true},
+    {__LINE__, "blas:8", LB_F32, 1 + 0x1p-17 + 0x1p-23, 1, 64, 8, true}, /* half of it */
+    {__LINE__, "blas", LB_BF16, 1.125, 1, 64, 1, false},                 /* 16 * 2^-7 * 1 = 0.125 */
+    {__LINE__, "blas", LB_BF16, 1.1328125, 1, 64, 1, true},
+    /* gamma: k = 4 additions and 1 of C, x = 5 * 2^-24; gauge 2^20 makes 0.3125 (1 + 3e-7), half a step of 2^-23 on each side */
+    {__LINE__, "gamma", LB_F32, 1.3125, 1, 4, 0x1p20, false},
+    {__LINE__, "gamma", LB_F32, 1.312501, 1, 4, 0x1p20, true},
+    {__LINE__, "gamma", LB_F32, 0.6875, 1, 4, 0x1p20, false},
+    {__LINE__, "gamma", LB_F32, 0.687499, 1, 4, 0x1p20, true},
+    /* gamma-rz: x = 4 * 2^-23 + 2^-24 = 9 * 2^-24, 0.5625 */
+    {__LINE__, "gamma-rz", LB_F32, 1.5625, 1, 4, 0x1p20, false},
+    {__LINE__, "gamma-rz", LB_F32, 1.562501, 1, 4, 0x1p20, true},
+    /* gamma of bf16: neighbours hold one real in common, whatever the sum; 2 steps are 1 of them apart, 2^-7 > 5 * 2^-24 */
+    {__LINE__, "gamma", LB_BF16, 1.0078125, 1, 4, 1, false},
+    {__LINE__, "gamma", LB_BF16, 1.015625, 1, 4, 1, true},
+    /* underflow: 1023 + 1 roundings of 2^-150 are 512 steps of 2^-149, and half a step on each side */
+    {__LINE__, "gamma", LB_F32, 514 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, false},
+    {__LINE__, "gamma", LB_F32, 515 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, true},
+    /* statistical: p = 1e-6, t = (2/pi) ln(1/p) = 8.7952; sqrt((3072 + 1) / 3) = 32.0052; t * that * 2^-24 * scale 1 = 1.6778e-5 */
+    {__LINE__, "statistical", LB_F32, 1 + 1.670e-5, 1, 3072, 0, false},
+    {__LINE__, "statistical", LB_F32, 1 + 1.690e-5, 1, 3072, 0, true},
+    /* a gauge of 2 sqrt(k) doubles the scale: 3.3557e-5 */
+    {__LINE__, "statistical", LB_F32, 1 + 3.34e-5, 1, 3072, 110.8513, false},
+    {__LINE__, "statistical", LB_F32, 1 + 3.37e-5, 1, 3072, 110.8513, true},
+    /* p = 1e-3: t = 4.3976, half of the first */
+    {__LINE__, "statistical:1e-3", LB_F32, 1 + 8.37e-6, 1, 3072, 0, false},
+    {__LINE__, "statistical:1e-3", LB_F32, 1 + 8.53e-6, 1, 3072, 0, true},
+    /* statistical-rz: n = 4096 / 8 = 512, p / 2 = 5e-7: t = 9.2365. A step is off by sqrt(9 * 2^-48 + 2^-46) = sqrt(13) 2^-24;
+     * sqrt((512 * 13 + 1) / 3) = 47.106, times t 2^-24: 2.5934e-5. Bias: 512 * 2^-24 * sqrt(2 ln(2e6) / 12) = 4.7456e-5.
+     * Drift: 512 * 2^-24 * 1 = 3.0518e-5. Together 1.0391e-4 */
+    {__LINE__, "statistical-rz", LB_F32, 1 + 1.035e-4, 1, 4096, 0, false},
+    {__LINE__, "statistical-rz", LB_F32, 1 + 1.045e-4, 1, 4096, 0, true},
+    /* allclose: 1e-8 + 1e-5 = 1.001e-5 */
+    {__LINE__, "allclose", LB_F32, 1 + 9.9e-6, 1, 1, 0, false},
+    {__LINE__, "allclose", LB_F32, 1 + 1.03e-5, 1, 1, 0, true},
+    {__LINE__, "allclose", LB_F32, 9.9e-9, 0, 1, 0, false},
+    {__LINE__, "allclose", LB_F32, 1.1e-8, 0, 1, 0, true},
+    {__LINE__, "allclose:1e-3,1e-2", LB_F32, 1.0109, 1, 1, 0, false}, /* 0.011 */
+    {__LINE__, "allclose:1e-3,1e-2", LB_F32, 1.0111, 1, 1, 0, true},
+    {__LINE__, "allclose:1e-3", LB_F32, 1.00099, 1, 1, 0, false}, /* ATOL stays */
+    /* torch: bf16 1e-5 + 0.016, two steps of 2^-7 but not three; f32 1e-5 + 1.3e-6 = 1.13e-5; f16 1e-5 + 1e-3 */
+    {__LINE__, "torch", LB_BF16, 1.015625, 1, 1, 0, false},
+    {__LINE__, "torch", LB_BF16, 1.0234375, 1, 1, 0, true},
+    {__LINE__, "torch", LB_F32, 1 + 1.12e-5, 1, 1, 0, false},
+    {__LINE__, "torch", LB_F32, 1 + 1.15e-5, 1, 1, 0, true},
+    {__LINE__, "torch", LB_F16, 1 + 0x1p-10, 1, 1, 0, false},
+    {__LINE__, "torch", LB_F16, 1 + 0x1p-9, 1, 1, 0, true},
+    /* benchdnn: f32 1e-6 |r|; below 1e-5 that much absolute */
+    {__LINE__, "benchdnn", LB_F32, 1 + 8 * 0x1p-23, 1, 1, 0, false},
+    {__LINE__, "benchdnn", LB_F32, 1 + 9 * 0x1p-23, 1, 1, 0, true},
+    {__LINE__, "benchdnn", LB_F32, 1.9e-6, 1e-6, 1, 0, false},
+    {__LINE__, "benchdnn", LB_F32, 2.1e-6, 1e-6, 1, 0, true},
+    {__LINE__, "benchdnn", LB_BF16, 1.0078125, 1, 1, 0, false}, /* eps 2^-7 */
+    {__LINE__, "benchdnn", LB_BF16, 1.015625, 1, 1, 0, true},
+};
+
 static void each_rule_draws_its_line_where_its_formula_says(void **state) {
     (void)state;
-    static const struct {
-        int line;
-        const char *rule;
-        lb_format_id format;
-        double actual, reference, k, gauge;
-        bool wrong;
-    } rows[] = {
-        /* bitwise: 1 and the next bf16 */
-        {__LINE__, "bitwise", LB_BF16, 1, 1, 1, 0, false},
-        {__LINE__, "bitwise", LB_BF16, 1.0078125, 1, 1, 0, true},
-        /* ulp:4: steps of 2^-7 above 1 */
-        {__LINE__, "ulp:4", LB_BF16, 1 + 4 * 0x1p-7, 1, 1, 0, false},
-        {__LINE__, "ulp:4", LB_BF16, 1 + 5 * 0x1p-7, 1, 1, 0, true},
-        {__LINE__, "ulp", LB_F16, 1 + 0x1p-10, 1, 1, 0, false}, /* one step, unless said */
-        {__LINE__, "ulp", LB_F16, 1 + 0x1p-9, 1, 1, 0, true},
-        {__LINE__, "ulp:4", LB_F16, -0x1p-23, 0x1p-23, 1, 0, false}, /* two subnormal steps on each side of zero */
-        {__LINE__, "ulp:3", LB_F16, -0x1p-23, 0x1p-23, 1, 0, true},
-        /* blas: 16 * 2^-23 * gauge 8 = 2^-16 */
-        {__LINE__, "blas", LB_F32, 1 + 0x1p-16, 1, 64, 8, false},
-        {__LINE__, "blas", LB_F32, 1 + 0x1p-16 + 0x1p-23, 1, 64, 8, true},
-        {__LINE__, "blas:8", LB_F32, 1 + 0x1p-17 + 0x1p-23, 1, 64, 8, true}, /* half of it */
-        {__LINE__, "blas", LB_BF16, 1.125, 1, 64, 1, false},                 /* 16 * 2^-7 * 1 = 0.125 */
-        {__LINE__, "blas", LB_BF16, 1.1328125, 1, 64, 1, true},
-        /* gamma: k = 4 additions and 1 of C, x = 5 * 2^-24; gauge 2^20 makes 0.3125 (1 + 3e-7), half a step of 2^-23 on each side */
-        {__LINE__, "gamma", LB_F32, 1.3125, 1, 4, 0x1p20, false},
-        {__LINE__, "gamma", LB_F32, 1.312501, 1, 4, 0x1p20, true},
-        {__LINE__, "gamma", LB_F32, 0.6875, 1, 4, 0x1p20, false},
-        {__LINE__, "gamma", LB_F32, 0.687499, 1, 4, 0x1p20, true},
-        /* gamma-rz: x = 4 * 2^-23 + 2^-24 = 9 * 2^-24, 0.5625 */
-        {__LINE__, "gamma-rz", LB_F32, 1.5625, 1, 4, 0x1p20, false},
-        {__LINE__, "gamma-rz", LB_F32, 1.562501, 1, 4, 0x1p20, true},
-        /* gamma of bf16: neighbours hold one real in common, whatever the sum; 2 steps are 1 of them apart, 2^-7 > 5 * 2^-24 */
-        {__LINE__, "gamma", LB_BF16, 1.0078125, 1, 4, 1, false},
-        {__LINE__, "gamma", LB_BF16, 1.015625, 1, 4, 1, true},
-        /* underflow: 1023 + 1 roundings of 2^-150 are 512 steps of 2^-149, and half a step on each side */
-        {__LINE__, "gamma", LB_F32, 514 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, false},
-        {__LINE__, "gamma", LB_F32, 515 * 0x1p-149, 0x1p-149, 1023, 0x1p-149, true},
-        /* statistical: p = 1e-6, t = (2/pi) ln(1/p) = 8.7952; sqrt((3072 + 1) / 3) = 32.0052; t * that * 2^-24 * scale 1 = 1.6778e-5 */
-        {__LINE__, "statistical", LB_F32, 1 + 1.670e-5, 1, 3072, 0, false},
-        {__LINE__, "statistical", LB_F32, 1 + 1.690e-5, 1, 3072, 0, true},
-        /* a gauge of 2 sqrt(k) doubles the scale: 3.3557e-5 */
-        {__LINE__, "statistical", LB_F32, 1 + 3.34e-5, 1, 3072, 110.8513, false},
-        {__LINE__, "statistical", LB_F32, 1 + 3.37e-5, 1, 3072, 110.8513, true},
-        /* p = 1e-3: t = 4.3976, half of the first */
-        {__LINE__, "statistical:1e-3", LB_F32, 1 + 8.37e-6, 1, 3072, 0, false},
-        {__LINE__, "statistical:1e-3", LB_F32, 1 + 8.53e-6, 1, 3072, 0, true},
-        /* statistical-rz: n = 4096 / 8 = 512, p / 2 = 5e-7: t = 9.2365. A step is off by sqrt(9 * 2^-48 + 2^-46) = sqrt(13) 2^-24;
-         * sqrt((512 * 13 + 1) / 3) = 47.106, times t 2^-24: 2.5934e-5. Bias: 512 * 2^-24 * sqrt(2 ln(2e6) / 12) = 4.7456e-5.
-         * Drift: 512 * 2^-24 * 1 = 3.0518e-5. Together 1.0391e-4 */
-        {__LINE__, "statistical-rz", LB_F32, 1 + 1.035e-4, 1, 4096, 0, false},
-        {__LINE__, "statistical-rz", LB_F32, 1 + 1.045e-4, 1, 4096, 0, true},
-        /* allclose: 1e-8 + 1e-5 = 1.001e-5 */
-        {__LINE__, "allclose", LB_F32, 1 + 9.9e-6, 1, 1, 0, false},
-        {__LINE__, "allclose", LB_F32, 1 + 1.03e-5, 1, 1, 0, true},
-        {__LINE__, "allclose", LB_F32, 9.9e-9, 0, 1, 0, false},
-        {__LINE__, "allclose", LB_F32, 1.1e-8, 0, 1, 0, true},
-        {__LINE__, "allclose:1e-3,1e-2", LB_F32, 1.0109, 1, 1, 0, false}, /* 0.011 */
-        {__LINE__, "allclose:1e-3,1e-2", LB_F32, 1.0111, 1, 1, 0, true},
-        {__LINE__, "allclose:1e-3", LB_F32, 1.00099, 1, 1, 0, false}, /* ATOL stays */
-        /* torch: bf16 1e-5 + 0.016, two steps of 2^-7 but not three; f32 1e-5 + 1.3e-6 = 1.13e-5; f16 1e-5 + 1e-3 */
-        {__LINE__, "torch", LB_BF16, 1.015625, 1, 1, 0, false},
-        {__LINE__, "torch", LB_BF16, 1.0234375, 1, 1, 0, true},
-        {__LINE__, "torch", LB_F32, 1 + 1.12e-5, 1, 1, 0, false},
-        {__LINE__, "torch", LB_F32, 1 + 1.15e-5, 1, 1, 0, true},
-        {__LINE__, "torch", LB_F16, 1 + 0x1p-10, 1, 1, 0, false},
-        {__LINE__, "torch", LB_F16, 1 + 0x1p-9, 1, 1, 0, true},
-        /* benchdnn: f32 1e-6 |r|; below 1e-5 that much absolute */
-        {__LINE__, "benchdnn", LB_F32, 1 + 8 * 0x1p-23, 1, 1, 0, false},
-        {__LINE__, "benchdnn", LB_F32, 1 + 9 * 0x1p-23, 1, 1, 0, true},
-        {__LINE__, "benchdnn", LB_F32, 1.9e-6, 1e-6, 1, 0, false},
-        {__LINE__, "benchdnn", LB_F32, 2.1e-6, 1e-6, 1, 0, true},
-        {__LINE__, "benchdnn", LB_BF16, 1.0078125, 1, 1, 0, false}, /* eps 2^-7 */
-        {__LINE__, "benchdnn", LB_BF16, 1.015625, 1, 1, 0, true},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        lb_record *r = graded_pair(rows[i].rule, rows[i].format, rows[i].actual, rows[i].reference, rows[i].k, rows[i].gauge);
-        EXPECT_CODE(rows[i].line, r->counts.wrong, rows[i].wrong);
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        lb_record *r = graded_pair(lines[i].rule, lines[i].format, lines[i].actual, lines[i].reference, lines[i].k, lines[i].gauge);
+        EXPECT_CODE(lines[i].line, r->counts.wrong, lines[i].wrong);
         lb_record_close(r);
     }
 }

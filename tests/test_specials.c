@@ -25,63 +25,64 @@ typedef struct pair {
 
 #define COUNTER(name) offsetof(lb_counts, name)
 
+static const pair pairs[] = {
+    /* NaN: the same bits, other bits, the other sign. e4m3 has one a sign, fnuz formats one */
+    {__LINE__, LB_F32, 0x7fc00000, 0x7fc00000, ".....x", COUNTER(nan_actual)},
+    {__LINE__, LB_F32, 0x7fc00001, 0x7fc00000, ".x...x", COUNTER(nan_payload)},
+    {__LINE__, LB_F16, 0xfe00, 0x7e00, ".x...x", COUNTER(nan_payload)},
+    {__LINE__, LB_E4M3, 0xff, 0x7f, ".x...x", COUNTER(nan_payload)},
+    {__LINE__, LB_E5M2FNUZ, 0x80, 0x80, ".....x", COUNTER(nan_reference)},
+    /* zeros of both signs */
+    {__LINE__, LB_F32, 0x80000000, 0x00000000, ".x....", COUNTER(zero_sign)},
+    {__LINE__, LB_BF16, 0x0000, 0x8000, ".x....", COUNTER(zero_sign)},
+    {__LINE__, LB_E4M3, 0x80, 0x00, ".x....", COUNTER(zero_sign)},
+    /* zero where the reference is subnormal: greatest and least of them; not the least normal number */
+    {__LINE__, LB_F32, 0x00000000, 0x007fffff, "xx.x.x", COUNTER(flushed)},
+    {__LINE__, LB_BF16, 0x8000, 0x8001, "xx.x.x", COUNTER(flushed)},
+    {__LINE__, LB_F16, 0x8000, 0x03ff, "xx.x.x", COUNTER(flushed)},
+    {__LINE__, LB_E4M3, 0x00, 0x07, "xx.x.x", COUNTER(flushed)},
+    {__LINE__, LB_F16, 0x0000, 0x0400, "xxxxxx", COUNTER(wrong)},
+    {__LINE__, LB_F16, 0x0001, 0x0000, "xxxxxx", COUNTER(wrong)}, /* a subnormal for zero is no flush */
+    /* the largest finite value for an overflow; of the same sign, where the format has Inf */
+    {__LINE__, LB_F16, 0x7bff, 0x7c00, "xxx..x", COUNTER(saturated)},
+    {__LINE__, LB_F16, 0xfbff, 0xfc00, "xxx..x", COUNTER(saturated)},
+    {__LINE__, LB_F16, 0xfbff, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
+    {__LINE__, LB_F16, 0x7bff, 0xfc00, "xxxxxx", COUNTER(class_mismatch)},
+    {__LINE__, LB_F16, 0x7bfe, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
+    {__LINE__, LB_E5M2, 0x7b, 0x7c, "xxx..x", COUNTER(saturated)},
+    {__LINE__, LB_E4M3, 0x7e, 0x7f, "xxx..x", COUNTER(saturated)}, /* an overflow is NaN there, its sign lost */
+    {__LINE__, LB_E4M3, 0xfe, 0x7f, "xxx..x", COUNTER(saturated)},
+    {__LINE__, LB_E4M3, 0x7d, 0x7f, "xxxxxx", COUNTER(class_mismatch)},
+    /* an overflow where there is none */
+    {__LINE__, LB_F16, 0x7c00, 0x7bff, "xxxxxx", COUNTER(overflowed)},
+    {__LINE__, LB_F32, 0xff800000, 0x3f800000, "xxxxxx", COUNTER(overflowed)},
+    {__LINE__, LB_E4M3, 0x7f, 0x7e, "xxxxxx", COUNTER(overflowed)},
+    /* the same Inf, the other Inf, NaN for Inf */
+    {__LINE__, LB_F16, 0x7c00, 0x7c00, "......", COUNTER(inf_actual)},
+    {__LINE__, LB_F16, 0xfc00, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
+    {__LINE__, LB_F16, 0x7e00, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
+};
+
 static void each_policy_takes_what_it_says_and_counts_the_same(void **state) {
     (void)state;
-    static const pair rows[] = {
-        /* NaN: the same bits, other bits, the other sign. e4m3 has one a sign, fnuz formats one */
-        {__LINE__, LB_F32, 0x7fc00000, 0x7fc00000, ".....x", COUNTER(nan_actual)},
-        {__LINE__, LB_F32, 0x7fc00001, 0x7fc00000, ".x...x", COUNTER(nan_payload)},
-        {__LINE__, LB_F16, 0xfe00, 0x7e00, ".x...x", COUNTER(nan_payload)},
-        {__LINE__, LB_E4M3, 0xff, 0x7f, ".x...x", COUNTER(nan_payload)},
-        {__LINE__, LB_E5M2FNUZ, 0x80, 0x80, ".....x", COUNTER(nan_reference)},
-        /* zeros of both signs */
-        {__LINE__, LB_F32, 0x80000000, 0x00000000, ".x....", COUNTER(zero_sign)},
-        {__LINE__, LB_BF16, 0x0000, 0x8000, ".x....", COUNTER(zero_sign)},
-        {__LINE__, LB_E4M3, 0x80, 0x00, ".x....", COUNTER(zero_sign)},
-        /* zero where the reference is subnormal: greatest and least of them; not the least normal number */
-        {__LINE__, LB_F32, 0x00000000, 0x007fffff, "xx.x.x", COUNTER(flushed)},
-        {__LINE__, LB_BF16, 0x8000, 0x8001, "xx.x.x", COUNTER(flushed)},
-        {__LINE__, LB_F16, 0x8000, 0x03ff, "xx.x.x", COUNTER(flushed)},
-        {__LINE__, LB_E4M3, 0x00, 0x07, "xx.x.x", COUNTER(flushed)},
-        {__LINE__, LB_F16, 0x0000, 0x0400, "xxxxxx", COUNTER(wrong)},
-        {__LINE__, LB_F16, 0x0001, 0x0000, "xxxxxx", COUNTER(wrong)}, /* a subnormal for zero is no flush */
-        /* the largest finite value for an overflow; of the same sign, where the format has Inf */
-        {__LINE__, LB_F16, 0x7bff, 0x7c00, "xxx..x", COUNTER(saturated)},
-        {__LINE__, LB_F16, 0xfbff, 0xfc00, "xxx..x", COUNTER(saturated)},
-        {__LINE__, LB_F16, 0xfbff, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
-        {__LINE__, LB_F16, 0x7bff, 0xfc00, "xxxxxx", COUNTER(class_mismatch)},
-        {__LINE__, LB_F16, 0x7bfe, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
-        {__LINE__, LB_E5M2, 0x7b, 0x7c, "xxx..x", COUNTER(saturated)},
-        {__LINE__, LB_E4M3, 0x7e, 0x7f, "xxx..x", COUNTER(saturated)}, /* an overflow is NaN there, its sign lost */
-        {__LINE__, LB_E4M3, 0xfe, 0x7f, "xxx..x", COUNTER(saturated)},
-        {__LINE__, LB_E4M3, 0x7d, 0x7f, "xxxxxx", COUNTER(class_mismatch)},
-        /* an overflow where there is none */
-        {__LINE__, LB_F16, 0x7c00, 0x7bff, "xxxxxx", COUNTER(overflowed)},
-        {__LINE__, LB_F32, 0xff800000, 0x3f800000, "xxxxxx", COUNTER(overflowed)},
-        {__LINE__, LB_E4M3, 0x7f, 0x7e, "xxxxxx", COUNTER(overflowed)},
-        /* the same Inf, the other Inf, NaN for Inf */
-        {__LINE__, LB_F16, 0x7c00, 0x7c00, "......", COUNTER(inf_actual)},
-        {__LINE__, LB_F16, 0xfc00, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
-        {__LINE__, LB_F16, 0x7e00, 0x7c00, "xxxxxx", COUNTER(class_mismatch)},
-    };
     for (size_t p = 0; p < POLICIES; p++) {
         lb_contract *c = contract_of(policies[p]);
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-            const lb_format *f = lb_format_row(rows[i].format);
+        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+            const lb_format *f = lb_format_row(pairs[i].format);
             uint64_t a = 0, r = 0;
             lb_record *record;
             lb_error err;
-            lb_store_code(&a, f->bytes, rows[i].actual);
-            lb_store_code(&r, f->bytes, rows[i].reference);
+            lb_store_code(&a, f->bytes, pairs[i].actual);
+            lb_store_code(&r, f->bytes, pairs[i].reference);
             const lb_grade_input in = {.actual = lb_mat_of(f, &a, 1, 1), .reference = lb_mat_of(f, &r, 1, 1), .contract = c, .k = 1};
             assert_int_equal(lb_record_open(&record, NULL), LB_OK);
             if (lb_grade(&in, record, &err) != LB_OK) fail_msg("%s", err.message);
-            if (record->counts.wrong != (rows[i].wrong[p] == 'x'))
-                fail_msg("row at %s:%d under %s: wrong %d", __FILE__, rows[i].line, policies[p], (int)record->counts.wrong);
+            if (record->counts.wrong != (pairs[i].wrong[p] == 'x'))
+                fail_msg("row at %s:%d under %s: wrong %d", __FILE__, pairs[i].line, policies[p], (int)record->counts.wrong);
             uint64_t counted;
-            memcpy(&counted, (const char *)&record->counts + rows[i].counter, sizeof counted);
-            EXPECT_CODE(rows[i].line, counted, 1);
-            EXPECT_STRING(rows[i].line, record->contract_specials, policies[p]);
+            memcpy(&counted, (const char *)&record->counts + pairs[i].counter, sizeof counted);
+            EXPECT_CODE(pairs[i].line, counted, 1);
+            EXPECT_STRING(pairs[i].line, record->contract_specials, policies[p]);
             assert_true(isfinite(record->metrics.rms) && isfinite(record->metrics.rel_rms) && isfinite(record->metrics.max_abs));
             lb_record_close(record);
         }

@@ -24,68 +24,69 @@ static lb_record *graded_row(const char *rule, const lb_format *f, uint64_t actu
     return graded_codes(rule, f, a, r, 2, k, &in);
 }
 
+static const judged reports[] = {
+    /* VER-01, jfalcou/tts#150: the relative error of NaN was 0. NaN against 5, and swapped: infinitely far */
+    {__LINE__, "VER-01", "ulp:4", LB_F32, 0x7fc00000, 0x40a00000, false, INFINITY},
+    {__LINE__, "VER-01", "ulp:4", LB_F32, 0x40a00000, 0x7fc00000, false, INFINITY},
+    {__LINE__, "VER-01", "allclose", LB_F32, 0x7fc00000, 0x40a00000, false, INFINITY},
+    {__LINE__, "VER-01", "allclose", LB_F32, 0x40a00000, 0x7fc00000, false, INFINITY},
+    /* VER-02, flame/blis#279, ralna/RALFit#138: "resid > tol" is false of NaN */
+    {__LINE__, "VER-02", "allclose:0,1e-6", LB_F32, 0x7fc00000, 0x00000000, false, INFINITY},
+    {__LINE__, "VER-02", "gamma", LB_F32, 0x7fc00000, 0x00000000, false, INFINITY},
+    /* VER-05, sys-bio/roadrunner#45, iree-org/iree#20677: NaN for NaN by policy, Inf for Inf, no other */
+    {__LINE__, "VER-05", "ulp:4", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
+    {__LINE__, "VER-05", "torch", LB_F32, 0x7fc00000, 0x7fc00000, false, NAN},
+    {__LINE__, "VER-05", "torch", LB_F32, 0x7f800000, 0x7f800000, true, NAN},
+    {__LINE__, "VER-05", "torch", LB_F32, 0x7f800000, 0xff800000, false, INFINITY},
+    {__LINE__, "VER-05", "ulp:4", LB_F32, 0x7f800000, 0x7f61b1e6, false, INFINITY}, /* 3e38 */
+    {__LINE__, "VER-05", "m16-tc", LB_F32, 0x7f800000, 0x7f7fffff, false, INFINITY},
+    /* VER-07, primitiv/primitiv#210: -2.68673831 against +2.68673831, twice 0x402bf385 steps, which int32 made negative */
+    {__LINE__, "VER-07", "ulp:4", LB_F32, 0xc02bf385, 0x402bf385, false, 2153244426.0},
+    {__LINE__, "VER-07", "m16-tc", LB_F32, 0xc02bf385, 0x402bf385, false, 2153244426.0},
+    /* VER-08, mikedilger/float-cmp#33, InsightSoftwareConsortium/ITK#1473: zeros of both signs are 0 apart */
+    {__LINE__, "VER-08", "ulp:0", LB_F32, 0x80000000, 0x00000000, true, NAN},
+    {__LINE__, "VER-08", "m16-tc", LB_BF16, 0x0000, 0x8000, true, NAN},
+    /* VER-10, tenstorrent/tt-metal#56729: ulp counts representable steps, so 1 and the number below it are 1 apart */
+    {__LINE__, "VER-10", "ulp:1", LB_F32, 0x3f7fffff, 0x3f800000, true, 1},
+    {__LINE__, "VER-10", "ulp:0", LB_F32, 0x3f7fffff, 0x3f800000, false, 1},
+    /* VER-12, triton-lang/triton#723: 1e-3 apart under a tolerance of 1e-6, which was ignored */
+    {__LINE__, "VER-12", "allclose:0,1e-6", LB_F32, 0x3f8020c5, 0x3f800000, false, NAN},
+    {__LINE__, "VER-12", "allclose:0,1e-2", LB_F32, 0x3f8020c5, 0x3f800000, true, NAN},
+    /* VER-15, sgl-project/sglang#35795, tenstorrent/tt-metal#42949: bf16 24 for 24.062, 0.496 ULP: the reference is rounded too */
+    {__LINE__, "VER-15", "bitwise", LB_BF16, 0x41c0, 0x41c0, true, NAN},
+    {__LINE__, "VER-15", "allclose:0,0.06", LB_BF16, 0x41c0, 0x41c0, true, NAN},
+    /* VER-16, HazyResearch/HipKittens#64, tile-ai/TileOPs#1895, hw-native-sys/pypto#2326: 6e-4 for a cancelled 1e-4, K = 1024 and
+     * sum |ab| = 1024: gamma allows 1025 * 2^-24 * 1024 = 6.26e-2; a relative rule refuses */
+    {__LINE__, "VER-16", "gamma", LB_F32, 0x3a1d4952, 0x38d1b717, true, NAN},
+    {__LINE__, "VER-16", "statistical:1e-12", LB_F32, 0x3a1d4952, 0x38d1b717, true, NAN},
+    {__LINE__, "VER-16", "torch", LB_F32, 0x3a1d4952, 0x38d1b717, false, NAN},
+    /* VER-21, mattias800/prosper#1681, KhronosGroup/glslang#3572: payload, quiet bit and sign of NaN, by value and by bits */
+    {__LINE__, "VER-21", "ulp:0", LB_F32, 0x7f800001, 0x7fc00001, true, NAN},
+    {__LINE__, "VER-21", "ulp:0", LB_F32, 0x7fc00000, 0xffc00000, true, NAN},
+    {__LINE__, "VER-21", "bitwise", LB_F32, 0x7f800001, 0x7fc00001, false, NAN},
+    {__LINE__, "VER-21", "bitwise", LB_F32, 0x7fc00000, 0xffc00000, false, NAN},
+    /* VER-22, pytorch/pytorch#150002, pytorch/executorch#7766: halves within their tolerance, compared by bits by mistake */
+    {__LINE__, "VER-22", "allclose:2e-3", LB_F16, 0x3c01, 0x3c00, true, 1},
+    {__LINE__, "VER-22", "allclose:1e-2", LB_BF16, 0x3f81, 0x3f80, true, 1},
+    {__LINE__, "VER-22", "bitwise", LB_E4M3, 0x39, 0x38, false, 1},
+    /* VER-24, KhronosGroup/OpenCL-CTS#2024: 175668.86 is Inf in f16; 65504 passes only where overflow saturates (test_specials) */
+    {__LINE__, "VER-24", "ulp:4", LB_F16, 0x7c00, 0x7c00, true, NAN},
+    {__LINE__, "VER-24", "ulp:4", LB_F16, 0x7bff, 0x7c00, false, INFINITY},
+    /* VER-25, KhronosGroup/glslang#4374: zeros and NaN by value, by bits and under a rule that knows no NaN */
+    {__LINE__, "VER-25", "ulp:0", LB_F32, 0x00000000, 0x80000000, true, NAN},
+    {__LINE__, "VER-25", "bitwise", LB_F32, 0x00000000, 0x80000000, false, 0},
+    {__LINE__, "VER-25", "bitwise", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
+    {__LINE__, "VER-25", "ulp:0", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
+    {__LINE__, "VER-25", "allclose", LB_F32, 0x7fc00000, 0x7fc00000, false, NAN},
+};
+
 static void each_report_gets_the_answer_it_should_have_had(void **state) {
     (void)state;
-    static const judged rows[] = {
-        /* VER-01, jfalcou/tts#150: the relative error of NaN was 0. NaN against 5, and swapped: infinitely far */
-        {__LINE__, "VER-01", "ulp:4", LB_F32, 0x7fc00000, 0x40a00000, false, INFINITY},
-        {__LINE__, "VER-01", "ulp:4", LB_F32, 0x40a00000, 0x7fc00000, false, INFINITY},
-        {__LINE__, "VER-01", "allclose", LB_F32, 0x7fc00000, 0x40a00000, false, INFINITY},
-        {__LINE__, "VER-01", "allclose", LB_F32, 0x40a00000, 0x7fc00000, false, INFINITY},
-        /* VER-02, flame/blis#279, ralna/RALFit#138: "resid > tol" is false of NaN */
-        {__LINE__, "VER-02", "allclose:0,1e-6", LB_F32, 0x7fc00000, 0x00000000, false, INFINITY},
-        {__LINE__, "VER-02", "gamma", LB_F32, 0x7fc00000, 0x00000000, false, INFINITY},
-        /* VER-05, sys-bio/roadrunner#45, iree-org/iree#20677: NaN for NaN by policy, Inf for Inf, no other */
-        {__LINE__, "VER-05", "ulp:4", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
-        {__LINE__, "VER-05", "torch", LB_F32, 0x7fc00000, 0x7fc00000, false, NAN},
-        {__LINE__, "VER-05", "torch", LB_F32, 0x7f800000, 0x7f800000, true, NAN},
-        {__LINE__, "VER-05", "torch", LB_F32, 0x7f800000, 0xff800000, false, INFINITY},
-        {__LINE__, "VER-05", "ulp:4", LB_F32, 0x7f800000, 0x7f61b1e6, false, INFINITY}, /* 3e38 */
-        {__LINE__, "VER-05", "m16-tc", LB_F32, 0x7f800000, 0x7f7fffff, false, INFINITY},
-        /* VER-07, primitiv/primitiv#210: -2.68673831 against +2.68673831, twice 0x402bf385 steps, which int32 made negative */
-        {__LINE__, "VER-07", "ulp:4", LB_F32, 0xc02bf385, 0x402bf385, false, 2153244426.0},
-        {__LINE__, "VER-07", "m16-tc", LB_F32, 0xc02bf385, 0x402bf385, false, 2153244426.0},
-        /* VER-08, mikedilger/float-cmp#33, InsightSoftwareConsortium/ITK#1473: zeros of both signs are 0 apart */
-        {__LINE__, "VER-08", "ulp:0", LB_F32, 0x80000000, 0x00000000, true, NAN},
-        {__LINE__, "VER-08", "m16-tc", LB_BF16, 0x0000, 0x8000, true, NAN},
-        /* VER-10, tenstorrent/tt-metal#56729: ulp counts representable steps, so 1 and the number below it are 1 apart */
-        {__LINE__, "VER-10", "ulp:1", LB_F32, 0x3f7fffff, 0x3f800000, true, 1},
-        {__LINE__, "VER-10", "ulp:0", LB_F32, 0x3f7fffff, 0x3f800000, false, 1},
-        /* VER-12, triton-lang/triton#723: 1e-3 apart under a tolerance of 1e-6, which was ignored */
-        {__LINE__, "VER-12", "allclose:0,1e-6", LB_F32, 0x3f8020c5, 0x3f800000, false, NAN},
-        {__LINE__, "VER-12", "allclose:0,1e-2", LB_F32, 0x3f8020c5, 0x3f800000, true, NAN},
-        /* VER-15, sgl-project/sglang#35795, tenstorrent/tt-metal#42949: bf16 24 for 24.062, 0.496 ULP: the reference is rounded too */
-        {__LINE__, "VER-15", "bitwise", LB_BF16, 0x41c0, 0x41c0, true, NAN},
-        {__LINE__, "VER-15", "allclose:0,0.06", LB_BF16, 0x41c0, 0x41c0, true, NAN},
-        /* VER-16, HazyResearch/HipKittens#64, tile-ai/TileOPs#1895, hw-native-sys/pypto#2326: 6e-4 for a cancelled 1e-4, K = 1024 and
-         * sum |ab| = 1024: gamma allows 1025 * 2^-24 * 1024 = 6.26e-2; a relative rule refuses */
-        {__LINE__, "VER-16", "gamma", LB_F32, 0x3a1d4952, 0x38d1b717, true, NAN},
-        {__LINE__, "VER-16", "statistical:1e-12", LB_F32, 0x3a1d4952, 0x38d1b717, true, NAN},
-        {__LINE__, "VER-16", "torch", LB_F32, 0x3a1d4952, 0x38d1b717, false, NAN},
-        /* VER-21, mattias800/prosper#1681, KhronosGroup/glslang#3572: payload, quiet bit and sign of NaN, by value and by bits */
-        {__LINE__, "VER-21", "ulp:0", LB_F32, 0x7f800001, 0x7fc00001, true, NAN},
-        {__LINE__, "VER-21", "ulp:0", LB_F32, 0x7fc00000, 0xffc00000, true, NAN},
-        {__LINE__, "VER-21", "bitwise", LB_F32, 0x7f800001, 0x7fc00001, false, NAN},
-        {__LINE__, "VER-21", "bitwise", LB_F32, 0x7fc00000, 0xffc00000, false, NAN},
-        /* VER-22, pytorch/pytorch#150002, pytorch/executorch#7766: halves within their tolerance, compared by bits by mistake */
-        {__LINE__, "VER-22", "allclose:2e-3", LB_F16, 0x3c01, 0x3c00, true, 1},
-        {__LINE__, "VER-22", "allclose:1e-2", LB_BF16, 0x3f81, 0x3f80, true, 1},
-        {__LINE__, "VER-22", "bitwise", LB_E4M3, 0x39, 0x38, false, 1},
-        /* VER-24, KhronosGroup/OpenCL-CTS#2024: 175668.86 is Inf in f16; 65504 passes only where overflow saturates (test_specials) */
-        {__LINE__, "VER-24", "ulp:4", LB_F16, 0x7c00, 0x7c00, true, NAN},
-        {__LINE__, "VER-24", "ulp:4", LB_F16, 0x7bff, 0x7c00, false, INFINITY},
-        /* VER-25, KhronosGroup/glslang#4374: zeros and NaN by value, by bits and under a rule that knows no NaN */
-        {__LINE__, "VER-25", "ulp:0", LB_F32, 0x00000000, 0x80000000, true, NAN},
-        {__LINE__, "VER-25", "bitwise", LB_F32, 0x00000000, 0x80000000, false, 0},
-        {__LINE__, "VER-25", "bitwise", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
-        {__LINE__, "VER-25", "ulp:0", LB_F32, 0x7fc00000, 0x7fc00000, true, NAN},
-        {__LINE__, "VER-25", "allclose", LB_F32, 0x7fc00000, 0x7fc00000, false, NAN},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        lb_record *r = graded_row(rows[i].rule, lb_format_row(rows[i].format), rows[i].actual, rows[i].reference, 1024, 1024);
-        if (r->verdict != (rows[i].pass ? LB_PASS : LB_FAIL))
-            fail_msg("row at %s:%d (%s under %s): %s", __FILE__, rows[i].line, rows[i].source, rows[i].rule, r->reason);
-        if (!isnan(rows[i].ulp)) assert_true(r->worst.present && r->worst.ulp == rows[i].ulp);
+    for (size_t i = 0; i < sizeof reports / sizeof reports[0]; i++) {
+        lb_record *r = graded_row(reports[i].rule, lb_format_row(reports[i].format), reports[i].actual, reports[i].reference, 1024, 1024);
+        if (r->verdict != (reports[i].pass ? LB_PASS : LB_FAIL))
+            fail_msg("row at %s:%d (%s under %s): %s", __FILE__, reports[i].line, reports[i].source, reports[i].rule, r->reason);
+        if (!isnan(reports[i].ulp)) assert_true(r->worst.present && r->worst.ulp == reports[i].ulp);
         lb_record_close(r);
     }
 }

@@ -30,7 +30,8 @@ const lb_embedded *lb_embedded_find(const lb_embedded *table, const char *name) 
     return NULL;
 }
 
-size_t lb_array_bytes(const lb_array *a) {
+/* Bytes of an array's codes. threads pure */
+static size_t array_bytes(const lb_array *a) {
     return lb_array_count(a) * (size_t)a->format->bytes;
 }
 
@@ -94,7 +95,7 @@ bool lb_launch_fits(const lb_launch *l, const lb_op_case *x, const char **why_no
 
 static void add_buffer(lb_source_job *job, const lb_array *a, const char *name, bool output) {
     const size_t at = job->buffer_count++;
-    job->buffers[at] = (lb_job_buffer){.name = name, .data = a->codes, .bytes = lb_array_bytes(a), .output = output};
+    job->buffers[at] = (lb_job_buffer){.name = name, .data = a->codes, .bytes = array_bytes(a), .output = output};
     job->args[job->arg_count++] = (lb_kernel_arg){.kind = LB_ARG_BUFFER, .integer = (int64_t)at};
 }
 

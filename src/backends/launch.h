@@ -34,9 +34,6 @@ lb_status lb_launch_args(const lb_op_case *x, lb_source_job *job, lb_error *err)
  *  errors LB_E_FORMAT: kernels take f32, f16 and bf16 */
 lb_status lb_launch_flags(const lb_op_case *x, const lb_source_job *job, char *out, size_t size, lb_error *err);
 
-/** Bytes of an array's codes. threads pure */
-size_t lb_array_bytes(const lb_array *a);
-
 /** A file of the tree, built into the library by cmake/Embed.cmake; bytes end in NULs that size does not count. */
 typedef struct lb_embedded {
     const char *name;

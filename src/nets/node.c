@@ -172,7 +172,8 @@ static lb_status embed(const lb_node_job *job, bool judged, lb_node_result *out,
     return LB_OK;
 }
 
-lb_status lb_node_linear_truth(const lb_node_job *job, const double *x, lb_node_result *out, double *gauge, lb_error *err) {
+/* linear in f64, from a plain product. */
+static lb_status linear_truth(const lb_node_job *job, const double *x, lb_node_result *out, double *gauge, lb_error *err) {
     const lb_net_value *w = &job->net->values[job->node->in[1].value], *bias = &job->net->values[job->node->in[2].value];
     const lb_rows a = {.d = x, .rows = job->rows, .cols = w->cols}, b = {.f = w->weights, .rows = w->rows, .cols = w->cols};
     out->rows = job->rows;
@@ -192,7 +193,7 @@ static lb_status linear_in_f64(const lb_node_job *job, lb_node_result *out, lb_e
     double *x;
     size_t rows, cols;
     lb_status s = lb_node_gather(job, 0, &x, &rows, &cols, err);
-    if (s == LB_OK) s = lb_node_linear_truth(job, x, out, NULL, err);
+    if (s == LB_OK) s = linear_truth(job, x, out, NULL, err);
     free(x);
     return s;
 }

@@ -40,9 +40,6 @@ lb_status lb_node_on_unit(const lb_node_job *job, bool judged, lb_node_result *o
 /** What a trace says of the node. */
 lb_status lb_node_traced(const lb_node_job *job, bool judged, lb_node_result *out, lb_error *err);
 
-/** linear in f64, from a plain product. */
-lb_status lb_node_linear_truth(const lb_node_job *job, const double *x, lb_node_result *out, double *gauge, lb_error *err);
-
 /** An operator through an operator case: true values, a replay, or a device. in: doubles, as many as the row wants. */
 lb_status lb_node_case(const lb_arith *a, const char *text, const double *const *in, bool judged, lb_node_result *out, lb_error *err);
 

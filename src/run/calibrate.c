@@ -45,18 +45,23 @@ static lb_status find_case(const char *name, const lb_calibration_case **out, lb
 
 /* ---- draws ----------------------------------------------------------------------------------------------------------- */
 
+/* Draws as the seed contract makes them, by place: draw 0 is the first of the seed. source: seed-contract */
+typedef struct draws {
+    uint64_t state;
+} draws;
+
 /* The generator's step, `index` times, by squaring. */
-lb_calibrate_draws lb_calibrate_draws_at(uint64_t seed, uint64_t index) {
+static draws draws_at(uint64_t seed, uint64_t index) {
     uint64_t mul = UINT64_C(6364136223846793005), add = 1, state = seed;
     for (; index; index >>= 1) {
         if (index & 1) state = state * mul + add;
         add *= mul + 1;
         mul *= mul;
     }
-    return (lb_calibrate_draws){state};
+    return (draws){state};
 }
 
-uint32_t lb_calibrate_draw(lb_calibrate_draws *d) {
+static uint32_t next_draw(draws *d) {
     d->state = d->state * UINT64_C(6364136223846793005) + 1;
     return (uint32_t)(d->state >> 32);
 }
@@ -97,9 +102,9 @@ static void fill_alphabet(alphabet *x, const lb_format *f, bool fp8) {
 }
 
 static void draw_operand(const alphabet *x, uint64_t seed, uint64_t at, size_t count, void *codes, float *values) {
-    lb_calibrate_draws d = lb_calibrate_draws_at(seed, at);
+    draws d = draws_at(seed, at);
     for (size_t i = 0; i < count; i++) {
-        const uint32_t draw = lb_calibrate_draw(&d), which = x->fp8 ? draw & 0xff : draw % ALPHABET;
+        const uint32_t draw = next_draw(&d), which = x->fp8 ? draw & 0xff : draw % ALPHABET;
         values[i] = x->values[which];
         if (codes) lb_store_code((char *)codes + i * (size_t)x->format->bytes, x->format->bytes, x->codes[which]);
     }
@@ -148,8 +153,8 @@ static lb_status draw_activations(work *w, lb_error *err) {
         if (w->order) lb_order_lay(w->order, row, w->k, w->a_order + i * laid_own);
         keep_tail(row, w->k, s->a_tail + i * LB_CALIBRATE_TAIL);
     }
-    lb_calibrate_draws d = lb_calibrate_draws_at(w->c->seed, w->at_scales);
-    for (size_t i = 0; room && w->scales && i < scale_rows * w->blocks; i++) w->scales[i] = (float)(lb_calibrate_draw(&d) % 16 + 1) / 1024;
+    draws d = draws_at(w->c->seed, w->at_scales);
+    for (size_t i = 0; room && w->scales && i < scale_rows * w->blocks; i++) w->scales[i] = (float)(next_draw(&d) % 16 + 1) / 1024;
     free(row);
     return room ? LB_OK : lb_fail(err, LB_E_MEMORY, "calibrate", "no memory for %zux%zu outputs of depth %zu", w->m, w->n, w->k);
 }

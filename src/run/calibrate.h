@@ -15,13 +15,6 @@ typedef struct lb_calibrate_sides {
     float *w_tail;         /* [n][LB_CALIBRATE_TAIL] and of each column, scales applied */
 } lb_calibrate_sides;
 
-/* Draws as the seed contract makes them, by place: draw 0 is the first of the seed. source: seed-contract */
-typedef struct lb_calibrate_draws {
-    uint64_t state;
-} lb_calibrate_draws;
-lb_calibrate_draws lb_calibrate_draws_at(uint64_t seed, uint64_t index);
-uint32_t lb_calibrate_draw(lb_calibrate_draws *d);
-
 /* Figures of rows first … first + rows; the rounded codes' values are [m][n]. */
 typedef struct lb_calibrate_rounded {
     const lb_format *f;
@@ -32,9 +25,5 @@ lb_status lb_calibrate_measure(const lb_calibrate_sides *s, const lb_calibration
 
 /* Largest injected error of each fault over those rows, relative to what is allowed there. */
 void lb_calibrate_faults(const lb_calibrate_sides *s, const lb_calibrate_rounded *r, double margin, lb_calibration_figures *f);
-
-/* max(2 steps of the output format, floor) at a value. */
-double lb_calibrate_allowed(const lb_format *f, double value, double floor);
-double lb_calibrate_step(const lb_format *f, double value);
 
 #endif

@@ -48,8 +48,16 @@ static double doubled(const lb_calibrate_sides *s, const lb_calibrate_rounded *r
     return fabs(value(s, r, i, j));
 }
 
+/* Distance of neighbours at a value, that of the binade above it. */
+static double step_at(const lb_format *f, double value) {
+    int e;
+    const int least = 2 - f->bias; /* frexp's exponent of the least normal number */
+    frexp(value, &e);
+    return ldexp(1, (e < least || value == 0 ? least : e) - 1 - f->man_bits);
+}
+
 static double three_ulp(const lb_calibrate_sides *s, const lb_calibrate_rounded *r, size_t i, size_t j) {
-    return 3 * lb_calibrate_step(r->f, value(s, r, i, j));
+    return 3 * step_at(r->f, value(s, r, i, j));
 }
 
 static const struct {
@@ -72,16 +80,9 @@ const char *lb_calibration_fault_what(size_t i) {
     return i < FAULT_COUNT ? faults[i].what : NULL;
 }
 
-/* Distance of neighbours at a value, that of the binade above it. */
-double lb_calibrate_step(const lb_format *f, double value) {
-    int e;
-    const int least = 2 - f->bias; /* frexp's exponent of the least normal number */
-    frexp(value, &e);
-    return ldexp(1, (e < least || value == 0 ? least : e) - 1 - f->man_bits);
-}
-
-double lb_calibrate_allowed(const lb_format *f, double value, double floor) {
-    return fmax(LB_CALIBRATE_MAX_ULP * lb_calibrate_step(f, value), floor);
+/* max(2 steps of the output format, floor) at a value. */
+static double allowed_at(const lb_format *f, double value, double floor) {
+    return fmax(LB_CALIBRATE_MAX_ULP * step_at(f, value), floor);
 }
 
 void lb_calibrate_faults(const lb_calibrate_sides *s, const lb_calibrate_rounded *r, double margin, lb_calibration_figures *f) {
@@ -89,7 +90,7 @@ void lb_calibrate_faults(const lb_calibrate_sides *s, const lb_calibrate_rounded
     for (size_t i = f->first_row; i < f->first_row + f->rows; i++) {
         const double floor = margin * 0x1p-24 * sqrt((double)s->k) * r->row_rms[i];
         for (size_t j = 0; j < s->n; j++) {
-            const double allowed = lb_calibrate_allowed(r->f, value(s, r, i, j), floor);
+            const double allowed = allowed_at(r->f, value(s, r, i, j), floor);
             for (size_t k = 0; k < FAULT_COUNT; k++) {
                 const double change = faults[k].at(s, r, i, j);
                 if (!isnan(change)) f->fault_ratio[k] = fmax(f->fault_ratio[k], change / allowed);

@@ -85,21 +85,6 @@ lb_status lb_fleet_open(lb_fleet **out, const lb_parity_options *o, lb_error *er
     return s;
 }
 
-lb_status lb_fleet_open_by(lb_fleet **out, lb_device_opener *open, const void *what, lb_function_class functions, double timeout_seconds,
-                           lb_error *err) {
-    lb_fleet *f;
-    *out = NULL;
-    LB_TRY(make(&f, 1, timeout_seconds, err));
-    const lb_status s = add_device(f, open, what, "own", err);
-    if (s == LB_OK) {
-        f->devices[0].functions = functions;
-        *out = f;
-    } else {
-        lb_fleet_close(f);
-    }
-    return s;
-}
-
 void lb_fleet_close(lb_fleet *f) {
     if (!f) return;
     for (size_t i = 0; i < f->count; i++)

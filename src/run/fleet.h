@@ -25,9 +25,6 @@ typedef struct lb_fleet {
 
 /** errors as lb_parity_open. memory lb_fleet_close */
 lb_status lb_fleet_open(lb_fleet **out, const lb_parity_options *o, lb_error *err);
-/** The same over a device of the caller's own, for tests. */
-lb_status lb_fleet_open_by(lb_fleet **out, lb_device_opener *open, const void *what, lb_function_class functions, double timeout_seconds,
-                           lb_error *err);
 void lb_fleet_close(lb_fleet *f); /* NULL is fine */
 
 /** "opencl:0 (PoCL 3.1, cpu-…)" into text[size]. */

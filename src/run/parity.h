@@ -15,7 +15,6 @@ typedef struct lb_plan {
 /** The cases of the options, in order. errors LB_E_NAME for an operator, LB_E_MEMORY. memory lb_plan_close */
 lb_status lb_plan_open(lb_plan *p, const lb_parity_options *o, lb_error *err);
 void lb_plan_close(lb_plan *p);
-lb_status lb_plan_add(lb_plan *p, const char *text, lb_error *err);
 
 /** Whether options want an operator. */
 bool lb_plan_wants(const lb_parity_options *o, const char *op);

@@ -80,7 +80,7 @@ lb_status lb_plan_check_ops(const lb_parity_options *o, lb_error *err) {
     return LB_OK;
 }
 
-lb_status lb_plan_add(lb_plan *p, const char *text, lb_error *err) {
+static lb_status add_text(lb_plan *p, const char *text, lb_error *err) {
     if (p->count == p->capacity) {
         const size_t capacity = p->capacity ? 2 * p->capacity : 256;
         char **more = realloc(p->texts, capacity * sizeof *more);
@@ -111,7 +111,7 @@ static lb_status add_case(lb_plan *p, const lb_parity_options *o, const lb_op *o
     if (vain) return LB_OK;
     for (size_t i = 0; i < p->count; i++)
         if (strcmp(p->texts[i], full) == 0) return LB_OK;
-    return !o->pattern || strstr(full, o->pattern) ? lb_plan_add(p, full, err) : LB_OK;
+    return !o->pattern || strstr(full, o->pattern) ? add_text(p, full, err) : LB_OK;
 }
 
 static lb_status add_formats(lb_plan *p, const lb_parity_options *o, const lb_op *op, const char *shape, const char *more, lb_error *err) {
@@ -153,7 +153,7 @@ static lb_status add_dists(lb_plan *p, const lb_parity_options *o, const lb_op *
 
 static lb_status add_all(lb_plan *p, const lb_parity_options *o, lb_error *err) {
     const lb_op *op;
-    for (size_t i = 0; i < o->case_count; i++) LB_TRY(lb_plan_add(p, o->cases[i], err));
+    for (size_t i = 0; i < o->case_count; i++) LB_TRY(add_text(p, o->cases[i], err));
     if (o->case_count) return LB_OK;
     LB_TRY(lb_plan_check_ops(o, err));
     for (size_t i = 0; (op = lb_op_row(i)) != NULL; i++) {

@@ -27,7 +27,7 @@ void lb_plant_copy_row(lb_mat *d, size_t to, size_t from) {
     for (size_t j = 0; j < d->cols; j++) put(d, to, j, get(d, from, j));
 }
 
-void lb_plant_copy_column(lb_mat *d, size_t to, size_t from) {
+static void copy_column(lb_mat *d, size_t to, size_t from) {
     for (size_t i = 0; i < d->rows; i++) put(d, i, to, get(d, i, from));
 }
 
@@ -44,7 +44,7 @@ void lb_plant_shift_rows(lb_mat *d, size_t first) {
 }
 
 void lb_plant_shift_columns(lb_mat *d, size_t first) {
-    for (size_t j = d->cols; j-- > first;) lb_plant_copy_column(d, j, j - 1);
+    for (size_t j = d->cols; j-- > first;) copy_column(d, j, j - 1);
 }
 
 void lb_plant_move(lb_mat *d, const lb_mat *from, lb_rectangle r, ptrdiff_t down, ptrdiff_t across) {

@@ -13,7 +13,6 @@ void lb_plant_fill(lb_mat *d, lb_rectangle r, double v); /* v rounded once */
 void lb_plant_fill_code(lb_mat *d, lb_rectangle r, uint64_t code);
 void lb_plant_times(lb_mat *d, lb_rectangle r, double f); /* each rounded once */
 void lb_plant_copy_row(lb_mat *d, size_t to, size_t from);
-void lb_plant_copy_column(lb_mat *d, size_t to, size_t from);
 void lb_plant_swap_rows(lb_mat *d, size_t x, size_t y);
 void lb_plant_shift_rows(lb_mat *d, size_t first);    /* rows from first >= 1 on hold the row before */
 void lb_plant_shift_columns(lb_mat *d, size_t first); /* columns likewise */

@@ -19,7 +19,8 @@ lb_status lb_recording_kind(const lb_file *f, bool *gemm, lb_error *err) {
     return lb_fail(err, LB_E_FILE, lb_file_path(f), "recording of kind \"%s\"; this version knows dot/1 and gemm/1", kind);
 }
 
-lb_status lb_recording_operand(lb_operand *out, const lb_file *f, const char *name, lb_format_id want, lb_error *err) {
+/* Tensor `name` as codes of the format that the metadata names, which must be `want`. errors LB_E_FILE, LB_E_NAME; lb_operand_close */
+static lb_status operand_of(lb_operand *out, const lb_file *f, const char *name, lb_format_id want, lb_error *err) {
     char key[16], spec[4096];
     const char *format_name;
     snprintf(key, sizeof key, "%s_format", name);
@@ -39,10 +40,10 @@ static bool is(const lb_operand *o, size_t rows, size_t cols) {
 }
 
 lb_status lb_recording_load(lb_recording *x, const lb_file *f, bool with_d, lb_error *err) {
-    LB_TRY(lb_recording_operand(&x->a, f, "a", x->unit.a, err));
-    LB_TRY(lb_recording_operand(&x->b, f, "b", x->unit.b, err));
-    LB_TRY(lb_recording_operand(&x->c, f, "c", x->unit.c, err));
-    if (with_d) LB_TRY(lb_recording_operand(&x->d, f, "d", x->unit.d, err));
+    LB_TRY(operand_of(&x->a, f, "a", x->unit.a, err));
+    LB_TRY(operand_of(&x->b, f, "b", x->unit.b, err));
+    LB_TRY(operand_of(&x->c, f, "c", x->unit.c, err));
+    if (with_d) LB_TRY(operand_of(&x->d, f, "d", x->unit.d, err));
     const size_t rows = x->a.mat.rows, k = x->a.mat.cols, cols = x->b.mat.cols;
     x->k = k;
     x->n = x->gemm ? rows * cols : rows;

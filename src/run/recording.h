@@ -9,9 +9,6 @@
 /** A metadata key that every recording has. errors LB_E_FILE */
 lb_status lb_recording_text(const lb_file *f, const char *key, const char **out, lb_error *err);
 
-/** Tensor `name` as codes of the format that the metadata names, which must be `want`. errors LB_E_FILE, LB_E_NAME; lb_operand_close */
-lb_status lb_recording_operand(lb_operand *out, const lb_file *f, const char *name, lb_format_id want, lb_error *err);
-
 /* A dot/1 is [n][k], [n][k], [n], [n]; a gemm/1 is [m][k], [k][n], [m][n], [m][n]. d is not loaded from a request. */
 typedef struct lb_recording {
     lb_unit unit;

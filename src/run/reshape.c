@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool lb_port_has_size(const lb_op_port *port, unsigned i, const char *size) {
+/* Whether dimension i of a port is that size. */
+static bool has_size(const lb_op_port *port, unsigned i, const char *size) {
     const char *p = port->shape;
     for (; i; i--) {
         p += strcspn(p, ",");
@@ -44,7 +45,7 @@ static bool next_place(places *p, const lb_array *a) {
 static bool place_in(const places *p, const lb_array *b, const lb_op_port *port, const char *size, size_t from, size_t *index) {
     *index = 0;
     for (unsigned i = 0; i < b->rank; i++) {
-        const size_t at = p->at[i] + (lb_port_has_size(port, i, size) ? from : 0);
+        const size_t at = p->at[i] + (has_size(port, i, size) ? from : 0);
         if (at >= b->dims[i]) return false;
         *index = *index * b->dims[i] + at;
     }
@@ -57,7 +58,7 @@ static lb_status resize(lb_array *to, const lb_array *from, const lb_op_port *po
     places p = {{0}};
     *to = *from;
     for (unsigned i = 0; i < to->rank; i++)
-        if (lb_port_has_size(port, i, size)) to->dims[i] = count;
+        if (has_size(port, i, size)) to->dims[i] = count;
     unsigned char *codes = malloc(lb_array_count(to) * width + 1);
     to->codes = codes;
     if (!codes) return lb_fail(err, LB_E_MEMORY, "invariance", "no memory");

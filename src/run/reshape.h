@@ -15,7 +15,4 @@ lb_status lb_case_reshape(lb_op_case **out, const lb_op_case *x, const char *siz
 /** Compare what y has of x, y = lb_case_reshape(x, size, from, …): the largest distance in ULP, elements that differ, elements compared. */
 double lb_case_distance(const lb_op_case *x, const lb_op_case *y, const char *size, size_t from, size_t *differ, size_t *compared);
 
-/** Whether dimension i of a port is that size. */
-bool lb_port_has_size(const lb_op_port *port, unsigned i, const char *size);
-
 #endif

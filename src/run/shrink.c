@@ -40,7 +40,7 @@ lb_failure lb_failure_of(const lb_record *r) {
 
 /* ---- cases ----------------------------------------------------------------------------------------------------------- */
 
-void lb_cut_free(lb_cut *c) {
+static void cut_free(lb_cut *c) {
     for (size_t i = 0; i < sizeof c->owned / sizeof c->owned[0]; i++) free(c->owned[i]);
     *c = (lb_cut){0};
 }
@@ -52,8 +52,9 @@ static size_t place_of(const size_t *list, size_t count, size_t value) {
     return SIZE_MAX;
 }
 
-lb_status lb_cut_select(const lb_cut *from, const size_t *rows, size_t m, const size_t *cols, size_t n, const size_t *depth, size_t k,
-                        lb_cut *out, lb_error *err) {
+/* Lists that are NULL: all. */
+static lb_status cut_select(const lb_cut *from, const size_t *rows, size_t m, const size_t *cols, size_t n, const size_t *depth, size_t k,
+                            lb_cut *out, lb_error *err) {
     const bool tb = from->x.b_transposed;
     *out = (lb_cut){.x = from->x, .row = place_of(rows, m, from->row), .col = place_of(cols, n, from->col)};
     const lb_mat *b = &from->x.b;
@@ -62,7 +63,7 @@ lb_status lb_cut_select(const lb_cut *from, const size_t *rows, size_t m, const 
     if (s == LB_OK && !tb) s = lb_gather(&out->x.b, &out->owned[1], b, depth, k, cols, n, err);
     if (s == LB_OK && from->x.c.codes) s = lb_gather(&out->x.c, &out->owned[2], &from->x.c, rows, m, cols, n, err);
     if (s == LB_OK && from->actual.codes) s = lb_gather(&out->actual, &out->owned[3], &from->actual, rows, m, cols, n, err);
-    if (s != LB_OK) lb_cut_free(out);
+    if (s != LB_OK) cut_free(out);
     return s;
 }
 
@@ -137,17 +138,17 @@ static size_t size_of(const lb_cut *c, side d) {
 /* Take these of a side, if what is left fails alike. */
 static bool keep(lb_shrinking *s, side d, const size_t *list, size_t count) {
     lb_cut smaller;
-    const lb_status status = lb_cut_select(&s->now, d == ROWS ? list : NULL, count, d == COLUMNS ? list : NULL, count,
-                                           d == DEPTH ? list : NULL, count, &smaller, s->err);
+    const lb_status status = cut_select(&s->now, d == ROWS ? list : NULL, count, d == COLUMNS ? list : NULL, count,
+                                        d == DEPTH ? list : NULL, count, &smaller, s->err);
     if (status != LB_OK) {
         s->status = status;
         return false;
     }
     if (!lb_shrink_fails(s, &smaller)) {
-        lb_cut_free(&smaller);
+        cut_free(&smaller);
         return false;
     }
-    lb_cut_free(&s->now);
+    cut_free(&s->now);
     s->now = smaller;
     return true;
 }
@@ -303,7 +304,7 @@ static lb_status begin(lb_shrinking *s, lb_record **whole, lb_error *err) {
     if (!s->device && !(*whole)->first.present)
         return lb_fail(err, LB_E_ARG, "shrink", "no element of this output is wrong by itself: %s", (*whole)->reason);
     s->plain_passes = plain_passes(s, &all);
-    return lb_cut_select(&all, NULL, 0, NULL, 0, NULL, 0, &s->now, err);
+    return cut_select(&all, NULL, 0, NULL, 0, NULL, 0, &s->now, err);
 }
 
 lb_status lb_shrink(const lb_shrink_options *o, lb_shrunk **out, lb_error *err) {
@@ -333,7 +334,7 @@ lb_status lb_shrink(const lb_shrink_options *o, lb_shrunk **out, lb_error *err) 
         if (!s.device) snprintf(result->kept, sizeof result->kept, "K and the values: the output was given, and no device to run again");
     }
     lb_record_close(whole);
-    lb_cut_free(&s.now);
+    cut_free(&s.now);
     if (status == LB_OK)
         *out = result;
     else

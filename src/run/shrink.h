@@ -30,10 +30,6 @@ typedef struct lb_shrinking {
 /* Whether this case fails in the same way; false once the budget is spent. The case stays the caller's. */
 bool lb_shrink_fails(lb_shrinking *s, const lb_cut *c);
 
-lb_status lb_cut_select(const lb_cut *from, const size_t *rows, size_t m, const size_t *cols, size_t n, const size_t *depth, size_t k,
-                        lb_cut *out, lb_error *err); /* lists NULL: all */
-void lb_cut_free(lb_cut *c);
-
 /* Values of A, B and C towards 0 and 1. True if anything became simpler. */
 bool lb_shrink_values(lb_shrinking *s);
 

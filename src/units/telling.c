@@ -17,7 +17,7 @@ static lb_value finite(bool negative, lb_u128 m, int32_t exp, bool sticky) {
     return (lb_value){LB_FINITE, negative, sticky, exp, (uint64_t)(m >> 64), (uint64_t)m};
 }
 
-lb_value lb_value_negated(lb_value v) {
+static lb_value negated(lb_value v) {
     v.negative = !v.negative;
     return v;
 }
@@ -166,7 +166,7 @@ uint64_t lb_tell_code_of(lb_teller *t, lb_unit_round round, lb_format_id format,
     op->result = code;
     op->overflow = overflow;
     op->sum_exponent = lb_value_exponent(op->sum);
-    if (op->sum.cls < LB_INF && got.cls < LB_INF) op->lost = lb_value_add(op->sum, lb_value_negated(got));
+    if (op->sum.cls < LB_INF && got.cls < LB_INF) op->lost = lb_value_add(op->sum, negated(got));
     if (op->lost.cls == LB_ZERO) op->lost.negative = false;
     return code;
 }

@@ -55,7 +55,6 @@ uint64_t lb_tell_code_of(lb_teller *t, lb_unit_round round, lb_format_id format,
 
 /* ---- values --------------------------------------------------------------------------------------------------------- */
 
-lb_value lb_value_negated(lb_value v);
 int32_t lb_value_exponent(lb_value v); /* of the leading one; LB_NO_EXPONENT if v is not finite or zero */
 lb_value lb_value_trimmed(lb_value v); /* the same with an odd significand */
 /* v at multiples of 2^q. *cut is sticky where it has more than 128 bits. */

@@ -4,29 +4,7 @@
 #   usage: test_shrink.sh LASTBIT MY_KERNEL SOURCE_DIR
 set -euo pipefail
 lastbit=$1 kernel=$2 source_dir=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} TMPDIR=$work
-mkdir -p "$POCL_CACHE_DIR"
-cd "$work"
-failed=0 passed=0
-
-# expect LINE CODE WHERE PATTERN command…   WHERE: out, err; an error is one line on stderr and nothing on stdout.
-expect() {
-    local line=$1 want=$2 where=$3 pattern=$4 code=0
-    shift 4
-    "$lastbit" "$@" >out 2>err </dev/null || code=$?
-    if [[ $code -ne $want ]] || ! grep -qE -- "$pattern" "$where"; then
-        echo "FAIL line $line: lastbit $*: exit $code, want $want with /$pattern/ on std$where"
-        head -n 5 out err
-        failed=$((failed + 1))
-    elif [[ $want -eq 2 && ($(wc -l <err) -ne 1 || -s out) ]]; then
-        echo "FAIL line $line: lastbit $*: an error should be one line on stderr and nothing else"
-        failed=$((failed + 1))
-    else
-        passed=$((passed + 1))
-    fi
-}
+. "$(dirname "$(realpath "$0")")/expect.sh"
 
 # ---- calibrate
 unit=sm_90/mma.m16n8k16.f32.bf16.bf16.f32
@@ -86,5 +64,4 @@ else
     echo "SKIP the OpenCL kernels: $(head -n 2 out | tail -n 1)"
 fi
 
-echo "$passed passed, $failed failed"
-[[ $failed -eq 0 ]]
+finish

@@ -4,28 +4,10 @@
 #   usage: test_verify.sh LASTBIT SOURCE_DIR WILD_PLUGIN
 set -uo pipefail
 lastbit=$1 source=$2 wild=plugin:$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-cd "$work" || exit 1
-passed=0 failed=0
+. "$(dirname "$(realpath "$0")")/expect.sh"
 
-# expect LINE EXIT STREAM PATTERN ARGUMENTS…
-expect() {
-    local line=$1 want=$2 stream=$3 pattern=$4
-    shift 4
-    "$lastbit" "$@" >out 2>err
-    local got=$?
-    if [[ $got -eq $want ]] && grep -qE -- "$pattern" "$stream"; then
-        passed=$((passed + 1))
-    else
-        echo "FAIL line $line: lastbit $*: exit $got, want $want with /$pattern/ on $stream"
-        head -5 out err
-        failed=$((failed + 1))
-    fi
-}
-
-# ---- a model of zeros made by hand: safetensors, 3 -> 2, so that the answer is the bias
-python3 - <<'P'
+# ---- files of f32 tensors
+cat >tensors.py <<'P'
 import json, struct
 def write(path, tensors):
     header, data = {}, b""
@@ -35,6 +17,11 @@ def write(path, tensors):
         data += raw
     text = json.dumps(header).encode()
     open(path, "wb").write(struct.pack("<Q", len(text)) + text + data)
+P
+
+# ---- a model of zeros made by hand: safetensors, 3 -> 2, so that the answer is the bias
+python3 - <<'P'
+from tensors import write
 model = {"layers.0.weight": ([2, 3], [0] * 6), "layers.0.bias": ([2], [0.5, -2])}
 write("model.safetensors", model)
 write("good.safetensors", {"input": ([1, 3], [1, 2, 3]), "output": ([1, 2], [0.5, -2])})
@@ -61,16 +48,9 @@ expect $LINENO 2 err 'of no network that is known' verify good.safetensors
 
 # ---- a device that ends: a verdict with one line, and we live on
 python3 - <<'P'
-import json, struct
+from tensors import write
 for n in (100, *range(101, 108), 111):
-    tensors = {"layers.0.weight": ([n, 3], [0.5] * 3 * n), "layers.0.bias": ([n], [0.25] * n)}
-    header, data = {}, b""
-    for name, (shape, values) in tensors.items():
-        raw = struct.pack("<%df" % len(values), *values)
-        header[name] = {"dtype": "F32", "shape": shape, "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    open(f"wide{n}.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + data)
+    write(f"wide{n}.safetensors", {"layers.0.weight": ([n, 3], [0.5] * 3 * n), "layers.0.bias": ([n], [0.25] * n)})
 P
 expect $LINENO 0 out '^PASS .*compared=400 ' verify wide100.safetensors --on "$wild"
 expect $LINENO 1 out 'reason  *layer.0: op=linear .*no answer in 0.5 s' verify wide101.safetensors --on "$wild" --timeout 0.5
@@ -113,5 +93,4 @@ P
         esac
     done
 fi
-echo "$passed passed, $failed failed"
-[[ $failed -eq 0 ]]
+finish

@@ -73,7 +73,10 @@ static lb_status read_words(const workshop *w, const char *path, uint32_t **word
     return lb_fail(err, LB_E_DEVICE, path, "glslangValidator left no shader");
 }
 
-lb_status lb_glsl_compile(const lb_source_job *job, const char *hlsl, uint32_t **words, size_t *count, lb_error *err) {
+/* A compute shader's text to SPIR-V by glslangValidator; the job's options are separated by spaces; hlsl: its entry, NULL for GLSL.
+ *  errors LB_E_DEVICE (its first error line), LB_E_UNAVAILABLE (no glslangValidator), LB_E_FILE, LB_E_MEMORY, LB_E_TIMEOUT
+ *  memory words: free() */
+static lb_status compile(const lb_source_job *job, const char *hlsl, uint32_t **words, size_t *count, lb_error *err) {
     char include[560], entry[140], *argv[MOST_OPTIONS + 16], *rest = NULL;
     int argc = 0, status = 0;
     const char *path = job->path, *slash = strrchr(path, '/');
@@ -160,7 +163,7 @@ static lb_status compiled_of(glsl *g, const lb_source_job *job, const compiled *
     c->source = strdup(job->source);
     c->options = strdup(job->options);
     lb_status s = c->source && c->options ? LB_OK : lb_fail(err, LB_E_MEMORY, job->path, "no memory");
-    if (s == LB_OK) s = lb_glsl_compile(job, g->hlsl ? job->entry : NULL, &c->words, &c->count, err);
+    if (s == LB_OK) s = compile(job, g->hlsl ? job->entry : NULL, &c->words, &c->count, err);
     if (s != LB_OK) {
         compiled_free(c);
         return s;

@@ -60,9 +60,4 @@ lb_status lb_vk_failed(lb_vk *v, VkResult code, const char *what, lb_error *err)
         if (code_ != VK_SUCCESS) return lb_vk_failed(v, code_, what, err);                                                                 \
     } while (0)
 
-/** A compute shader's text to SPIR-V by glslangValidator; the job's options are separated by spaces; hlsl: its entry, NULL for GLSL.
- *  errors LB_E_DEVICE (its first error line), LB_E_UNAVAILABLE (no glslangValidator), LB_E_FILE, LB_E_MEMORY, LB_E_TIMEOUT
- *  memory words: free() */
-lb_status lb_glsl_compile(const lb_source_job *job, const char *hlsl, uint32_t **words, size_t *count, lb_error *err);
-
 #endif
