@@ -173,6 +173,44 @@ lb_status cli_spread_bias(const char *spec, const lb_mat *from, lb_mat *bias, si
 /** "64x128x256" into sizes[*rank], at most LB_MAX_RANK. */
 lb_status cli_parse_shape(const char *text, size_t *sizes, int *rank, lb_error *err);
 
+/* ---- an output or whoever gives it, and what it is judged by ------------------------------------------------------- */
+
+typedef struct cli_judged {
+    cli_formats formats;
+    cli_texts set;
+    const char *actual, *on, *unit, *contract, *nan, *reference; /* as said, or NULL */
+    uint64_t seed;
+    double timeout;
+    char **command; /* behind --, NULL-terminated, or NULL */
+} cli_judged;
+
+#define CLI_RULE_OPTIONS(j)                                                                                                                \
+    {"unit", 0, CLI_TEXT, &(j).unit, "UNIT", "compare with this unit's exact bits"}, CLI_SET_OPTION((j).set),                              \
+        {"contract", 0, CLI_TEXT, &(j).contract, "RULE", "what other bits are allowed: m16-tc, ulp:4, a file x.json"},                     \
+        CLI_FORMAT_OPTIONS((j).formats),                                                                                                   \
+        {"reference", 0, CLI_TEXT, &(j).reference, "HOW", "auto (exact where f64 does not decide), f64, exact"}, {                         \
+        "nan", 0, CLI_TEXT, &(j).nan, "HOW", "with --unit: bits (default), or class: any NaN equals any NaN"                               \
+    }
+
+/** Where the command behind -- begins in argv (the place of the --), or argc. */
+int cli_find_command(int argc, char **argv);
+
+/** Refuse a call that names no output or several, or nothing to judge by: CLI_OK, or prints and returns the exit code. */
+int cli_refuse_judged(const char *command, const cli_judged *j, const char *what);
+
+typedef struct cli_judged_case {
+    lb_check_options o; /* filled; sample, power and the like are the caller's */
+    lb_unit unit;
+    lb_contract *contract;
+    cli_operands operands;
+    lb_operand d;
+    char name[4200];
+} cli_judged_case;
+
+/** Load all that was said. errors those of its parts. memory cli_close_judged, also after an error; *c may not move */
+lb_status cli_open_judged(cli_judged_case *c, const cli_judged *j, char **operands, int count, lb_error *err);
+void cli_close_judged(cli_judged_case *c);
+
 /* ---- the sub-commands ---------------------------------------------------------------------------------------------- */
 
 int cli_check(int argc, char **argv);

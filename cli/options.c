@@ -156,3 +156,14 @@ int cli_parse(const cli_usage *u, int argc, char **argv, char **args, int *count
     *stop = false;
     return CLI_OK;
 }
+
+lb_status cli_choose(const char *option, const char *said, const char *const *names, size_t count, size_t *out, lb_error *err) {
+    *out = 0;
+    if (!said) return LB_OK;
+    for (size_t i = 0; i < count; i++) {
+        *out = i;
+        if (strcmp(said, names[i]) == 0) return LB_OK;
+    }
+    const char *near = lb_nearest_name(said, names, count);
+    return lb_fail(err, LB_E_ARG, option, "\"%s\" is not known; did you mean %s?", said, near ? near : names[0]);
+}

@@ -172,9 +172,7 @@ int cli_replay(int argc, char **argv) {
         "  lastbit replay recordings/*.safetensors\n"
         "  lastbit replay operations.safetensors --actual out.safetensors --known known.json\n"
         "  lastbit replay -- ./my_translator"};
-    int own = argc;
-    for (int i = 0; i < argc && own == argc; i++)
-        if (strcmp(argv[i], "--") == 0) own = i;
+    const int own = cli_find_command(argc, argv);
     char **args = malloc((size_t)(argc + 1) * sizeof *args);
     if (!args) return cli_usage_error("replay", "no memory");
     if (own < argc - 1) o.command = argv + own + 1;

@@ -38,6 +38,15 @@ static inline void ops_take_spread(void) {
     op_count = kept;
 }
 
+/* Operations of one operand of at most 16 bits. */
+static inline void ops_take_narrow(void) {
+    size_t kept = 0;
+    ops_take_all();
+    for (size_t i = 0; i < op_count; i++)
+        if (ops[i]->ins == 1 && lb_word_bits(ops[i]->in[0]) <= 16 && !ops[i]->warp) ops[kept++] = ops[i];
+    op_count = kept;
+}
+
 static inline int ops_words(lb_word w) {
     return lb_word_bits(w) > 32 ? 2 : 1;
 }
@@ -68,7 +77,7 @@ static inline uint64_t ops_random(uint32_t stream, uint64_t row) {
     return lb_random_u64(11, stream, row);
 }
 
-/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper ones are alike. */
+/* Bits of which the lower ones, from a place that is drawn, are 0, 1, about a half, or nearly one; in half of them the upper are alike. */
 static inline uint64_t ops_tie(uint64_t random, uint64_t more, int bits) {
     const int low = (int)(random % (uint64_t)bits);
     const uint64_t unit = UINT64_C(1) << low, half = unit / 2;
@@ -137,13 +146,17 @@ static inline uint64_t ops_hard(lb_word w, int input, uint64_t row, const uint64
     return word;
 }
 
-/* Row number `row` of an operation: as recorded, then hard. Of the hard warps one in four has one word in all lanes, one in all but one. */
-static inline void ops_row(const lb_scalar_op *op, uint64_t row, uint64_t *in) {
+/* Row number `row` of an operation: as recorded, then hard. Of the hard warps one in four has one word in all lanes, one in all but one.
+ * Where there are as many rows as an only operand has values, each of them. */
+static inline void ops_row(const lb_scalar_op *op, uint64_t row, uint64_t rows, uint64_t *in) {
     const uint64_t warp = row / LB_WARP_LANES % 4;
     const bool alike = op->warp && row >= LB_OP_ROWS && (warp == 0 || (warp == 1 && row % LB_WARP_LANES != 7));
+    const bool every = op->ins == 1 && lb_word_bits(op->in[0]) <= 16 && rows >> lb_word_bits(op->in[0]);
     for (int i = 0; i < op->ins; i++) {
         const uint64_t from = alike && i == 0 ? row - row % LB_WARP_LANES : row;
-        in[i] = row < LB_OP_ROWS ? lb_scalar_input(op->in[i], i, 1, row) : ops_hard(op->in[i], i, from, in);
+        in[i] = every              ? row & lb_word_mask(lb_word_bits(op->in[0]))
+                : row < LB_OP_ROWS ? lb_scalar_input(op->in[i], i, 1, row)
+                                   : ops_hard(op->in[i], i, from, in);
     }
 }
 

@@ -11,12 +11,18 @@ typedef struct warp_case {
     lb_unit u;
     lb_fragment a, b, c, d, more[2]; /* scales, or metadata */
     int extras;
+    bool b_shared; /* B lies in shared memory: b's registers are a lane's share of its codes */
 } warp_case;
 
 static inline bool find_layouts(warp_case *w, lb_error *err) {
     lb_fragment *const all[] = {&w->a, &w->b, &w->c, &w->d};
     for (int i = 0; i < 4; i++)
-        if (lb_fragment_of(&w->u, (lb_fragment_operand)i, NULL, all[i], err) != LB_OK) return false;
+        if (lb_fragment_of(&w->u, (lb_fragment_operand)i, NULL, all[i], err) != LB_OK && i != LB_FRAGMENT_B) return false;
+    w->b_shared = w->b.lanes == 0;
+    if (w->b_shared) {
+        w->b.lanes = w->d.lanes;
+        w->b.registers = (w->u.k * w->u.n + w->d.lanes - 1) / w->d.lanes;
+    }
     w->extras = w->u.scale_block ? 2 : w->u.sparse_group != 0;
     const lb_fragment_operand first = w->u.scale_block ? LB_FRAGMENT_SCALE_A : LB_FRAGMENT_METADATA;
     for (int i = 0; i < w->extras; i++)

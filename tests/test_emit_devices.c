@@ -44,19 +44,24 @@ typedef struct dialect {
     "    for (uint k = 0u; k < $bu; k++) b[k] = at_a[i * $ku + $au + k];\n"                                                                \
     "    for (uint k = 0u; k < $cu; k++) c[k] = at_c[i * $cu + k];\n"                                                                      \
     "    uint s[1], t[1];\n    s[0] = at_a[i * $ku + $xu];\n    t[0] = at_a[i * $ku + $yu];\n"
+#define OPENCL_KERNEL                                                                                                                      \
+    "WIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+/* Sub-groups of 32 where a device lets a kernel choose. */
 #define OPENCL_HEAD                                                                                                                        \
-    "__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"
+    "#if defined(cl_intel_required_subgroup_size)\n#define WIDE __attribute__((intel_reqd_sub_group_size(32)))\n#else\n#define WIDE\n"     \
+    "#endif\n"
 #define OPENCL_SIZE                                                                                                                        \
     "#if defined(cl_khr_subgroup_shuffle) || defined(cl_intel_subgroups)\n#define SIZE get_sub_group_size()\n#else\n#define SIZE 0u\n"     \
-    "#endif\n__kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint *at_d) {\n"  \
+    "#endif\nWIDE __kernel void run(__global const uint *at_a, __global const uint *at_b, __global const uint *at_c, __global uint "       \
+    "*at_d) {\n"                                                                                                                           \
     "    at_d[get_global_id(0)] = SIZE;\n}\n"
 #define GROUP_END "    for (uint k = 0u; k < $du; k++) at_d[i * $du + k] = d[k];\n}\n"
 
 #define OPENCL(options)                                                                                                                    \
     {                                                                                                                                      \
-        LB_EMIT_OPENCL, "opencl", options, "", OPENCL_HEAD "    const uint i = get_global_id(0);\n",                                       \
-            OPENCL_HEAD "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP                                        \
-                        "    $f(i % $lu, a, b, c, d$e, words);\n" GROUP_END,                                                               \
+        LB_EMIT_OPENCL, "opencl", options, OPENCL_HEAD, OPENCL_KERNEL "    const uint i = get_global_id(0);\n",                            \
+            OPENCL_KERNEL "    __local uint words[$w];\n    const uint i = get_global_id(0);\n" GROUP                                      \
+                          "    $f(i % $lu, a, b, c, d$e, words);\n" GROUP_END,                                                             \
             OPENCL_SIZE, "get_sub_group_local_id()"                                                                                        \
     }
 static const dialect dialects[] = {
@@ -378,7 +383,8 @@ static void write_shuffles(const dialect *l, const lb_unit *u, int sizes[26]) {
     write_group(&with, u, (lb_emit_options){.fragment = true, .exchange = LB_EMIT_SUBGROUP}, sizes);
 }
 
-/* GLSL and HLSL compile wherever glslang is; what runs them needs sub-groups of 32, which no device on a CPU has. */
+/* GLSL and HLSL compile wherever glslang is; what runs them needs sub-groups of 32: not lavapipe (8), not PoCL 3.1 (none); Intel's OpenCL for
+ * the CPU has them. */
 static void shuffles_compile_and_run_where_subgroups_are_wide(void **state) {
     (void)state;
     warp_case w;

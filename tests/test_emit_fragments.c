@@ -41,6 +41,22 @@ static void write_table(const warp_case *cases, size_t count, lb_emit_language l
 
 enum { MOST = 64 * 64 };
 
+/* B for an instruction that takes it out of shared memory: each lane's share, and the matrix. */
+static void draw_shared(const warp_case *w, uint64_t seed, size_t warp, uint32_t *shares, lb_mat *b) {
+    static const lb_dist dists[] = {LB_DIST_NORMAL, LB_DIST_NORMAL, LB_DIST_WIDE, LB_DIST_BITS, LB_DIST_UNIFORM, LB_DIST_SPECIAL};
+    static unsigned char bytes[4 * MOST];
+    const lb_format *f = lb_format_row(w->u.b);
+    const size_t count = (size_t)w->u.k * w->u.n;
+    *b = lb_mat_of(f, bytes, w->u.k, w->u.n);
+    for (size_t i = 0; i < count; i++)
+        lb_store_code(lb_mat_at(b, i / w->u.n, i % w->u.n), f->bytes, lb_draw(f, dists[warp % 6], seed, 2, (warp << 16) + i));
+    const size_t lanes = (size_t)w->b.lanes, each = (size_t)w->b.registers;
+    for (size_t i = 0; i < lanes * each; i++) {
+        const size_t at = (i / each + lanes * (i % each)) % count;
+        shares[i] = (uint32_t)lb_mat_code(b, at / w->u.n, at % w->u.n);
+    }
+}
+
 /* Inputs of a unit, and what the model makes of them. */
 static void write_warps(const warp_case *w, size_t index, size_t warps, size_t steps, FILE *in, FILE *want) {
     static uint32_t a[MOST], b[MOST], more[2][MOST];
@@ -55,15 +71,20 @@ static void write_warps(const warp_case *w, size_t index, size_t warps, size_t s
         lb_error err = {0};
         uint32_t *c = acc + i % warps * size_c;
         draw_registers(&w->a, 77 + i / warps, 1, i % warps, a);
-        draw_registers(&w->b, 77 + i / warps, 2, i % warps, b);
+        lb_mat shared;
+        if (w->b_shared)
+            draw_shared(w, 77 + i / warps, i % warps, b, &shared);
+        else
+            draw_registers(&w->b, 77 + i / warps, 2, i % warps, b);
         for (int x = 0; x < w->extras; x++) draw_registers(&w->more[x], 77 + i / warps, 4 + (uint32_t)x, i % warps, more[x]);
         fwrite(a, 4, words_of(&w->a), in);
         fwrite(b, 4, words_of(&w->b), in);
         for (int x = 0; x < w->extras; x++) fwrite(more[x], 4, (size_t)w->d.lanes, in);
-        const lb_warp_options o = {.metadata = w->extras == 1 ? more[0] : NULL,
+        const lb_warp_options o = {.b = w->b_shared ? &shared : NULL,
+                                   .metadata = w->extras == 1 ? more[0] : NULL,
                                    .scale_a = w->extras == 2 ? more[0] : NULL,
                                    .scale_b = w->extras == 2 ? more[1] : NULL};
-        if (lb_warp_mma(&w->u, a, b, c, c, &o, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
+        if (lb_warp_mma(&w->u, a, w->b_shared ? NULL : b, c, c, &o, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
         fwrite(c, 4, size_c, want);
     }
     free(acc);
@@ -139,6 +160,9 @@ static size_t open_layouts(warp_case *cases, size_t room) {
                                         "sm_89/mma.m16n8k32.f32.e4m3.e5m2.f32",
                                         "sm_89/mma.m16n8k16.f16.e5m2.e4m3.f16",
                                         "sm_120/mma.m16n8k32.f32.e2m1.e3m2.f32",
+                                        "sm_90/wgmma.m64n8k16.f32.f16.f16",
+                                        "sm_90/wgmma.m64n8k8.f32.tf32.tf32",
+                                        "sm_90/wgmma.m64n8k32.f32.e4m3.e5m2",
                                         "sm_80/mma.m8n8k16.i32.i8.u8.i32",
                                         "sm_80/mma.m16n8k32.i32.u8.i8.i32.satfinite",
                                         "sm_80/mma.m16n8k64.i32.i4.u4.i32",

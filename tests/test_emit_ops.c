@@ -92,7 +92,7 @@ static void write_rows(void) {
         for (size_t first = 0; first < rows_each; first += EACH) {
             uint64_t in[EACH * LB_SCALAR_MAX_IN], out[EACH * LB_SCALAR_MAX_OUT];
             lb_error err = {0};
-            for (size_t r = 0; r < EACH; r++) ops_row(op, first + r, in + r * (size_t)op->ins);
+            for (size_t r = 0; r < EACH; r++) ops_row(op, first + r, rows_each, in + r * (size_t)op->ins);
             if (lb_scalar_eval_rows(op, EACH, in, out, &err) != LB_OK) fail_msg("%s: %s", err.place, err.message);
             for (size_t r = 0; r < EACH; r++) {
                 for (int x = 0; x < op->ins; x++)
@@ -108,7 +108,7 @@ static void write_rows(void) {
 
 static void describe(const lb_scalar_op *op, size_t row, size_t word, uint32_t got, uint32_t want, char *text, size_t size) {
     uint64_t in[LB_SCALAR_MAX_IN];
-    ops_row(op, row, in);
+    ops_row(op, row, rows_each, in);
     int n = snprintf(text, size, "%s, row %zu, word %zu: got %08x, want %08x; lastbit eval %s", op->name, row, word, got, want, op->name);
     for (int i = 0; i < op->ins && n > 0 && (size_t)n < size; i++)
         n += snprintf(text + n, size - (size_t)n, " 0x%llx", (unsigned long long)in[i]);
@@ -165,6 +165,17 @@ static void c_is_exact_under_fast_math(void **state) {
     write_sources(LB_EMIT_C);
     expect_exact("gcc", "-std=c11 -O3 -ffast-math", 2);
     expect_exact("clang", "-std=c11 -O3 -ffast-math", 2);
+}
+
+static void every_value_of_a_narrow_operand_is_exact(void **state) {
+    (void)state;
+    const size_t before = rows_each;
+    ops_take_narrow();
+    rows_each = 1 << 16;
+    write_rows();
+    write_sources(LB_EMIT_C);
+    expect_exact("gcc", "-std=c11 -O1 -ffast-math", 1);
+    rows_each = before;
 }
 
 /* Shifts, sums and loads: nothing that C leaves undefined. */
@@ -319,6 +330,7 @@ static void what_cannot_be_written_says_what_to_use(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(c_is_exact_under_fast_math),
+        cmocka_unit_test(every_value_of_a_narrow_operand_is_exact),
         cmocka_unit_test(c_leaves_nothing_undefined),
         cmocka_unit_test(metal_and_cuda_are_exact_as_cpp),
         cmocka_unit_test(cuda_compiles),

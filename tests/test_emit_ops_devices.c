@@ -98,7 +98,7 @@ static void draw(const batch *x) {
         const lb_scalar_op *op = ops[i];
         for (size_t first = 0; first < ROWS; first += LB_WARP_LANES) {
             uint64_t ins[LB_WARP_LANES * LB_SCALAR_MAX_IN], outs[LB_WARP_LANES * LB_SCALAR_MAX_OUT];
-            for (size_t r = 0; r < LB_WARP_LANES; r++) ops_row(op, 2 * first + r, ins + r * (size_t)op->ins);
+            for (size_t r = 0; r < LB_WARP_LANES; r++) ops_row(op, 2 * first + r, ROWS, ins + r * (size_t)op->ins);
             assert_int_equal(lb_scalar_eval_rows(op, LB_WARP_LANES, ins, outs, NULL), LB_OK);
             for (size_t r = 0; r < LB_WARP_LANES; r++) {
                 uint32_t *at = a + (first + r) * (size_t)x->ins + in, *to = want + (first + r) * (size_t)x->outs + out;

@@ -58,6 +58,7 @@ lb_status lb_scratch_open(lb_scratch *s, const char *place, lb_error *err) {
         return lb_fail(err, LB_E_FILE, place, "no folder can be made in %s: %s", base && *base ? base : "/tmp", strerror(errno));
     if (pipe2(line, O_CLOEXEC) == 0) s->keeper = fork();
     if (s->keeper == 0 && line[0] >= 0) keep(s->folder, line);
+    if (s->keeper > 0) setpgid(s->keeper, s->keeper); /* before a signal to our group, whoever of the two comes first */
     if (line[0] >= 0) close(line[0]);
     s->line = line[1];
     if (line[0] >= 0 && s->keeper > 0) return LB_OK;

@@ -72,14 +72,9 @@ static const struct {
     {IR_BOTH, ANY, false, 1, KEEP},
     {IR_BOTH, ANY, false, 0, ALWAYS_ZERO},
     {IR_EITHER, ANY, false, 0, KEEP},
+    {IR_EITHER, ANY, false, 1, ALWAYS_ONES},
     {IR_LT, RIGHT, true, 0, ALWAYS_ZERO},
 };
-
-/* Operations of one operand. */
-static bool is_of_one(ir_op op) {
-    return op == IR_NOT || op == IR_CLZ || op == IR_FLOAT || op == IR_TRUNC || op == IR_AS_U || op == IR_AS_I || op == IR_BITS ||
-           op == IR_FROM_BITS;
-}
 
 static bool is_constant(const ir_program *p, ir v, uint32_t bits) {
     return p->values[v].constant && p->values[v].bits == bits;
@@ -158,7 +153,7 @@ static bool fold_select(ir_program *p, ir condition, ir yes, ir no, ir *out) {
 
 bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out) {
     if (op == IR_SEL) return fold_select(p, a, b, c, out);
-    const bool one = is_of_one(op);
+    const bool one = lb_ir_operands(op) == 1;
     const ir_value x = p->values[a], y = p->values[one ? a : b];
     uint32_t bits;
     if (x.type == IR_F) return false;
@@ -186,7 +181,6 @@ static int operands_of(const ir_statement *s, ir *out) {
     out[1] = s->b;
     out[2] = s->c;
     switch (s->op) {
-    case IR_SEL: return 3;
     case IR_LOAD:
     case IR_VAR:
     case IR_SET:
@@ -194,7 +188,7 @@ static int operands_of(const ir_statement *s, ir *out) {
     case IR_RETURN:
     case IR_CALL: return 1;
     case IR_STORE: return 2;
-    default: return s->op < IR_OPERATIONS ? (is_of_one(s->op) ? 1 : 2) : 0;
+    default: return s->op < IR_OPERATIONS ? lb_ir_operands(s->op) : 0;
     }
 }
 

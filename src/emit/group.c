@@ -333,7 +333,7 @@ static void print_half(lb_text *t, const file *f, ir_program *p, const sharing *
 }
 
 /* A barrier of the whole group: where 32 lanes have one of their own, more of them need another. */
-static const char *barrier_of(const file *f) {
+const char *lb_lane_barrier(const file *f) {
     return f->d.lanes > 32 && strcmp(f->l->barrier, "__syncwarp();") == 0 ? "__syncthreads();" : f->l->barrier;
 }
 
@@ -350,7 +350,7 @@ static void print_whole(lb_text *t, const file *f, const sharing *s) {
         lb_text_add(t, "\n// Both, for every lane of the group at once; local memory is free again when it returns.\n");
         open_function(t, f, s, "", "lane", 3);
         lb_text_add(t, "    %s_share(lane, a, b%s%s);\n    %s\n    %s_lane(lane, c, d%s);\n    %s\n}\n", f->name, more, memory,
-                    barrier_of(f), f->name, memory, barrier_of(f));
+                    lb_lane_barrier(f), f->name, memory, lb_lane_barrier(f));
         return;
     }
     const int lanes = f->d.lanes;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 typedef struct operation {
+    int operands;
     int type; /* of ir_type, or one of these */
     bool counted;
     const char *text;
@@ -15,7 +16,7 @@ typedef struct operation {
 enum { TYPE_U = IR_U, TYPE_I = IR_I, TYPE_F = IR_F, TYPE_B = IR_B, TYPE_SAME, TYPE_SECOND };
 
 static const operation operations[] = {
-#define EMIT_OP(id, type, counted, text) [IR_##id] = {TYPE_##type, counted, text},
+#define EMIT_OP(id, operands, type, counted, text) [IR_##id] = {operands, TYPE_##type, counted, text},
 #include "emit/ops.def"
 #undef EMIT_OP
 };
@@ -124,6 +125,10 @@ ir lb_ir_b(ir_program *p, bool value) {
 
 bool lb_ir_is_counted(ir_op op) {
     return op < IR_OPERATIONS && operations[op].counted;
+}
+
+int lb_ir_operands(ir_op op) {
+    return operations[op].operands;
 }
 
 ir lb_ir_input(ir_program *p, ir_type type) {

@@ -11,7 +11,7 @@
 typedef enum ir_type { IR_U, IR_I, IR_F, IR_B } ir_type; /* 32 bits without and with a sign, f32, a truth value */
 
 typedef enum ir_op {
-#define EMIT_OP(id, type, counted, text) IR_##id,
+#define EMIT_OP(id, operands, type, counted, text) IR_##id,
 #include "emit/ops.def"
 #undef EMIT_OP
     IR_OPERATIONS,
@@ -105,7 +105,9 @@ void lb_ir_array(ir_program *p, const char *name, uint32_t size);
 bool lb_ir_fold(ir_program *p, ir_op op, ir a, ir b, ir c, ir *out);
 /* Take out the statements whose results nobody takes, and their counts. */
 void lb_ir_prune(ir_program *p);
+/* Of an operation of ops.def. */
 bool lb_ir_is_counted(ir_op op);
+int lb_ir_operands(ir_op op);
 
 /* ---- printing ----------------------------------------------------------------------------------------------------------- */
 

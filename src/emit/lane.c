@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* One lane of a group of 32: it decodes its own registers of A and B once, lays them into local memory for the others, and computes its
+/* One lane of a group of 32, or of 128 (wgmma): it decodes its own registers of A and B once, lays them into local memory for the others, and computes its
  * own elements of D. Where anything lies is lb_fragment's table. */
 #include "emit/lane.h"
 #include "emit/idiom.h"
@@ -11,16 +11,36 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LANES = LANE_COUNT, MAX_ITEMS = LANE_ITEMS, MAX_LINES = 8, MAX_K = 128 };
+enum { MAX_ITEMS = LANE_ITEMS, MAX_LINES = 8, MAX_K = 128 };
 
 static bool power_of_2(int x) {
     return x > 0 && (x & (x - 1)) == 0;
 }
 
-static bool usable(const lb_fragment *f) {
+static bool usable(const lb_fragment *f, int lanes) {
     for (int i = 0; i < LB_FRAGMENT_DIGITS; i++)
         if (f->lane[i].axis == LB_AXIS_CHOSEN || f->item[i].axis == LB_AXIS_CHOSEN || !power_of_2(f->lane[i].size)) return false;
-    return f->lanes == LANES && f->items <= MAX_ITEMS && f->bits <= 32;
+    return f->lanes == lanes && f->items <= MAX_ITEMS && f->bits <= 32;
+}
+
+/* B that lies in shared memory: each lane takes its share of the codes, number lane + lanes * i of [k][n], one a word. Where there are more
+ * lanes than codes, several take the same. */
+static bool from_shared_memory(const lb_unit *u, int lanes, lb_fragment *out) {
+    const int rows = lanes / u->n < u->k ? lanes / u->n : u->k, items = u->k / (rows ? rows : 1);
+    if (rows == 0 || !power_of_2(u->n) || !power_of_2(rows) || rows * items != u->k) return false;
+    *out = (lb_fragment){
+        .operand = LB_FRAGMENT_B,
+        .format = lb_format_row(u->b),
+        .matrices = 1,
+        .rows = u->k,
+        .cols = u->n,
+        .lanes = lanes,
+        .items = items,
+        .registers = items,
+        .bits = 32,
+        .lane = {{u->n, LB_AXIS_COL, 1}, {rows, LB_AXIS_ROW, 1}, {lanes / (u->n * rows), LB_AXIS_ROW, 0}, {1, LB_AXIS_ROW, 0}},
+        .item = {{items, LB_AXIS_ROW, rows}, {1, LB_AXIS_ROW, 0}, {1, LB_AXIS_ROW, 0}, {1, LB_AXIS_ROW, 0}}};
+    return true;
 }
 
 /* Different rows (or columns) among the elements of D that a lane has. */
@@ -34,12 +54,17 @@ static int count_lines(const lb_fragment *d, lb_axis axis) {
 lb_status lb_lane_open(file *f, lb_error *err) {
     const lb_unit *u = f->rule.u;
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_A, NULL, &f->a, err));
-    LB_TRY(lb_fragment_of(u, LB_FRAGMENT_B, NULL, &f->b, err));
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_C, NULL, &f->c, err));
     LB_TRY(lb_fragment_of(u, LB_FRAGMENT_D, NULL, &f->d, err));
-    if (!usable(&f->a) || !usable(&f->b) || !usable(&f->c) || !usable(&f->d) || u->k > MAX_K ||
-        count_lines(&f->d, LB_AXIS_ROW) > MAX_LINES || count_lines(&f->d, LB_AXIS_COL) > MAX_LINES)
-        return lb_fail(err, LB_E_UNAVAILABLE, u->name, "fragments are written for groups of 32 lanes; without --fragment it is written");
+    const int lanes = f->d.lanes;
+    const lb_status held = lb_fragment_of(u, LB_FRAGMENT_B, NULL, &f->b, err);
+    f->b_shared = held == LB_E_UNAVAILABLE && from_shared_memory(u, lanes, &f->b);
+    if (held != LB_OK && !f->b_shared) return held;
+    if (f->b_shared && err) *err = (lb_error){0};
+    if ((lanes != LANE_COUNT && lanes != 128) || !usable(&f->a, lanes) || !usable(&f->b, lanes) || !usable(&f->c, lanes) ||
+        !usable(&f->d, lanes) || u->k > MAX_K || count_lines(&f->d, LB_AXIS_ROW) > MAX_LINES || count_lines(&f->d, LB_AXIS_COL) > MAX_LINES)
+        return lb_fail(err, LB_E_UNAVAILABLE, u->name,
+                       "fragments are written for groups of 32 and 128 lanes; without --fragment it is written");
     return LB_OK;
 }
 
@@ -101,7 +126,7 @@ static ir digits_part(ir_program *p, const lb_digit *digits, ir number, int numb
 
 /* What the lane's number adds to a word's number. */
 static ir lane_part(ir_program *p, const lb_fragment *f, ir lane, strides s) {
-    return digits_part(p, f->lane, lane, LANES, s);
+    return digits_part(p, f->lane, lane, f->lanes, s);
 }
 
 static lb_slot slot_of(const lb_fragment *f, int item) {
@@ -221,7 +246,7 @@ static const rule_operand *line_at(const file *f, ir_program *p, const char *mem
 
 /* Whether a lane that decodes A (B) has its first item of a line at this k: between them these say all that a line's marks do. */
 static bool says_marks(const lb_fragment *from, bool is_a, int k) {
-    for (int lane = 0; lane < LANES; lane++) {
+    for (int lane = 0; lane < from->lanes; lane++) {
         lb_place at;
         if (lb_fragment_place(from, (lb_slot){lane, 0, 0}, &at) && (is_a ? at.col : at.row) == k) return true;
     }
@@ -350,28 +375,34 @@ static void print_half(lb_text *t, const file *f, ir_program *p, ir lane, const 
 
 /* Both halves, where the language has barriers. In C, which has none, all lanes one after another. */
 static void print_whole(lb_text *t, const file *f, int words) {
-    const char *memory = f->l->shared_argument ? ", local_words" : "";
+    const char *memory = f->l->shared_argument ? ", local_words" : "", *u = f->l->type[IR_U];
+    const int lanes = f->d.lanes;
     if (*f->l->barrier) {
+        const char *barrier = lb_lane_barrier(f);
         lb_text_add(t, "\n// Both, for every lane of the group at once; local memory is free again when it returns.\n");
         open_function(t, f, "", "lane", true, true, words);
-        lb_text_add(t, "    %s_share(lane, a, b%s);\n    %s\n    %s_lane(lane, c, d%s);\n    %s\n}\n", f->name, memory, f->l->barrier,
-                    f->name, memory, f->l->barrier);
+        lb_text_add(t, "    %s_share(lane, a, b%s);\n    %s\n    %s_lane(lane, c, d%s);\n    %s\n}\n", f->name, memory, barrier, f->name,
+                    memory, barrier);
         return;
     }
-    lb_text_add(t, "\n// A whole group: a [32][%d] registers, b [32][%d], c [32][%d], d [32][%d]\n", f->a.registers, f->b.registers,
-                f->c.registers, f->d.registers);
-    lb_text_add(t, "%svoid %s(const %s *a, const %s *b, const %s *c, %s *d) {\n    %s local_words[%d];\n", f->l->function, f->name,
-                f->l->type[IR_U], f->l->type[IR_U], f->l->type[IR_U], f->l->type[IR_U], f->l->type[IR_U], words);
-    lb_text_add(t, "    for (%s lane = 0; lane < 32; lane++) %s_share(lane, a + %d * lane, b + %d * lane, local_words);\n",
-                f->l->type[IR_U], f->name, f->a.registers, f->b.registers);
-    lb_text_add(t, "    for (%s lane = 0; lane < 32; lane++) %s_lane(lane, c + %d * lane, d + %d * lane, local_words);\n}\n",
-                f->l->type[IR_U], f->name, f->c.registers, f->d.registers);
+    lb_text_add(t, "\n// A whole group: a [%d][%d] registers, b [%d][%d], c [%d][%d], d [%d][%d]\n", lanes, f->a.registers, lanes,
+                f->b.registers, lanes, f->c.registers, lanes, f->d.registers);
+    lb_text_add(t, "%svoid %s(const %s *a, const %s *b, const %s *c, %s *d) {\n    %s local_words[%d];\n", f->l->function, f->name, u, u, u,
+                u, u, words);
+    lb_text_add(t, "    for (%s lane = 0; lane < %d; lane++) %s_share(lane, a + %d * lane, b + %d * lane, local_words);\n", u, lanes,
+                f->name, f->a.registers, f->b.registers);
+    lb_text_add(t, "    for (%s lane = 0; lane < %d; lane++) %s_lane(lane, c + %d * lane, d + %d * lane, local_words);\n}\n", u, lanes,
+                f->name, f->c.registers, f->d.registers);
 }
 
 void lb_lane_print(lb_text *t, const file *f, ir_program *p) {
     const int words = words_of_both(f);
     char memory[LB_EMIT_NAME + 8] = "local_words";
     lb_text_add(t, "\n// Local memory of the group: %d words. Layouts: %s.\n", words, f->d.source);
+    if (f->b_shared)
+        lb_text_add(
+            t, "// B lies in shared memory: `b` are this lane's codes of it, number lane + %d i of [%d][%d] row-major, one a word%s.\n",
+            f->d.lanes, f->b.rows, f->b.cols, f->b.rows * f->b.cols < f->d.lanes ? " (modulo all)" : "");
     if (f->l->shared_global) {
         snprintf(memory, sizeof memory, "%s_words", f->name);
         lb_ir_print_named(t, f->l->shared_global, memory, words);

@@ -14,6 +14,7 @@ typedef struct file {
     rule rule;
     char name[LB_EMIT_NAME];
     lb_fragment a, b, c, d;             /* of a fragment */
+    bool b_shared;                      /* b is no register's: the lanes' shares of what lies in shared memory */
     lb_fragment meta, scale_a, scale_b; /* where the unit takes them (group.c) */
 } file;
 
@@ -44,13 +45,16 @@ void lb_tile_print(lb_text *t, const file *f, ir_program *p);
 /* ---- fragments (lane.c) ------------------------------------------------------------------------------------------------------- */
 enum { LANE_COUNT = 32, LANE_ITEMS = 64 };
 
-/* errors LB_E_UNAVAILABLE where the layouts are not those of a group of 32 */
+/* errors LB_E_UNAVAILABLE where the layouts are not those of a group of 32 or 128 */
 lb_status lb_lane_open(file *f, lb_error *err);
 
 /* A lane's registers of an operand; the codes in them; its registers of D from the codes of all its items. */
 void lb_lane_registers(ir_program *p, const lb_fragment *f, const char *array, ir *registers);
 ir lb_lane_code(ir_program *p, const lb_fragment *f, const ir *registers, int item);
 void lb_lane_store(const file *f, ir_program *p, const ir *d);
+
+/* A barrier of the whole group. */
+const char *lb_lane_barrier(const file *f);
 
 /* The function's head, from the lane on, with some of a, b, c, d. */
 void lb_lane_arrays(lb_text *t, const file *f, bool a_and_b, bool c_and_d);

@@ -8,14 +8,6 @@ static ir and_shifted(ir_program *p, ir x, int by, uint32_t mask) {
     return lb_ir_with(p, IR_AND, lb_ir_with(p, IR_SHR, x, by), (int32_t)mask);
 }
 
-/* Sums of pairs of bits, of fours, of bytes, of all. */
-static ir ones_in(ir_program *p, ir x) {
-    x = lb_ir_do(p, IR_SUB, x, and_shifted(p, x, 1, 0x55555555), 0);
-    x = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_AND, x, 0x33333333), and_shifted(p, x, 2, 0x33333333), 0);
-    x = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_ADD, x, lb_ir_with(p, IR_SHR, x, 4), 0), 0x0f0f0f0f);
-    return lb_ir_with(p, IR_SHR, lb_ir_with(p, IR_MUL, x, 0x01010101), 24);
-}
-
 static ir reversed(ir_program *p, ir x) {
     static const uint32_t masks[] = {0x55555555, 0x33333333, 0x0f0f0f0f, 0x00ff00ff, 0x0000ffff};
     for (int i = 0; i < 5; i++) {
@@ -44,7 +36,7 @@ void lb_op_count(ir_program *p, const lb_scalar_op *op, const lb_scalar_rule *r,
     }
     ir n = lb_ir_u(p, 0);
     if (r->what == LB_POPC) {
-        for (int i = 0; i < in[0].count; i++) n = lb_ir_do(p, IR_ADD, n, ones_in(p, in[0].word[i]), 0);
+        for (int i = 0; i < in[0].count; i++) n = lb_ir_do(p, IR_ADD, n, lb_ir_to_u(p, lb_ir_do(p, IR_POPC, in[0].word[i], 0, 0)), 0);
     } else if (r->what == LB_CLZ) {
         n = leading_zeros(p, in[0]);
     } else {

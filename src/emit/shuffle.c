@@ -41,7 +41,7 @@ static bool find_source(const file *f, const lb_fragment *from, int d_item, int 
 }
 
 lb_status lb_shuffle_check(const file *f, lb_error *err) {
-    if (!f->rule.path->lanes || f->rule.scales || f->rule.u->sparse_group)
+    if (f->d.lanes != LANES || !f->rule.path->lanes || f->rule.scales || f->rule.u->sparse_group)
         return lb_fail(err, LB_E_UNAVAILABLE, f->rule.u->name,
                        "sub-group shuffles are written for dense blocks; exchange through local memory is written");
     if (!lb_ir_more_of(f->l)->op[IR_SHUFFLE])

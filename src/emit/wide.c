@@ -110,16 +110,17 @@ wide lb_wide_negated(ir_program *p, wide x, ir flag) {
     return lb_wide_add(p, x, lb_wide_resized(p, lb_wide_of(flag), x.count));
 }
 
-/* A row of the product for each word of x, each of which adds at its place. */
+/* A row of the product for each word of x: one word longer than y, into which it fits. Rows add at their places. */
 wide lb_wide_mul(ir_program *p, wide x, wide y, int count) {
     wide sum = lb_wide_u(p, 0, count);
     for (int i = 0; i < x.count && i < count; i++) {
-        wide low = lb_wide_u(p, 0, count), high = low;
-        for (int j = 0; j < y.count && i + j < count; j++) {
-            low.word[i + j] = lb_ir_do(p, IR_MUL, x.word[i], y.word[j], 0);
-            if (i + j + 1 < count) high.word[i + j + 1] = lb_ir_do(p, IR_MUL_HI, x.word[i], y.word[j], 0);
-        }
-        sum = lb_wide_add(p, sum, lb_wide_add(p, low, high));
+        const int length = y.count + 1 < count - i ? y.count + 1 : count - i;
+        wide low = lb_wide_u(p, 0, length), high = low, above = {.count = count - i};
+        for (int j = 0; j < y.count && j < length; j++) low.word[j] = lb_ir_do(p, IR_MUL, x.word[i], y.word[j], 0);
+        for (int j = 1; j < length; j++) high.word[j] = lb_ir_do(p, IR_MUL_HI, x.word[i], y.word[j - 1], 0);
+        for (int j = i; j < count; j++) above.word[j - i] = sum.word[j];
+        above = lb_wide_add(p, above, lb_wide_resized(p, lb_wide_add(p, low, high), count - i));
+        for (int j = i; j < count; j++) sum.word[j] = above.word[j - i];
     }
     return sum;
 }

@@ -185,7 +185,8 @@ class Programs(unittest.TestCase):
     def end_it(self, how, *args):
         """Start a command, wait until its program hangs in its case folder, end the command; nothing may be left of either."""
         busy = subprocess.Popen([LASTBIT, *map(str, args)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.root,
-                                env={**os.environ, "TMPDIR": str(self.cases)}, start_new_session=True)
+                                env={**os.environ, "TMPDIR": str(self.cases)}, start_new_session=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))  # a shell's background jobs ignore it
         until = time.monotonic() + 30
         while not (mine := list(self.cases.glob("*/log"))) and time.monotonic() < until:
             time.sleep(0.01)

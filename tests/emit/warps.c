@@ -25,7 +25,7 @@ typedef void share_scaled(uint32_t lane, in_words a, in_words b, in_words scale_
 typedef void share_sparse(uint32_t lane, in_words a, in_words b, in_words meta, out_words words);
 typedef void lane_function(uint32_t lane, in_words c, out_words d, out_words words);
 
-enum { LANES = 64, MOST = 64 };
+enum { LANES = 128, MOST = 64 };
 static uint32_t words[1 << 14], a[LANES * MOST], b[LANES * MOST], d[LANES * MOST], more[2][LANES];
 
 static void share(const struct entry *e, uint32_t lane) {
