@@ -46,7 +46,8 @@ static void print_slots(const lb_unit *u, const lb_emit_options *o) {
                o->exchange == LB_EMIT_SUBGROUP ? "all of it, decode and shuffles too"
                                                : "all behind the barrier, the special path too; without decode");
     else
-        printf("slots=- (%s)\n", o->fragment ? "no nvcc here, or it does not take this form for this architecture" : "counted with --fragment");
+        printf("slots=- (%s)\n",
+               o->fragment ? "no nvcc here, or it does not take this form for this architecture" : "counted with --fragment");
 }
 
 static lb_status write_text(const char *path, const char *text, lb_error *err) {
