@@ -321,7 +321,8 @@ expect $LINENO 2 err 'no unit that runs' bench gemm --units zzz --size 16
 expect $LINENO 2 err 'say what' bench
 expect $LINENO 2 err 'did you mean mmasim' bench gemm --size 16 --reps 1 --units sm_80/mma.m16n8k16.f32.f16 --against mmasin
 expect $LINENO 2 err '-steps 1 to 65536' bench emit --steps 0
-expect $LINENO 2 err 'is not written as source' bench emit sm_80/mma.m8n8k4.f64.f64.f64.f64
+expect $LINENO 2 err 'it has no model to write' bench emit sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32
+expect $LINENO 2 err 'one tile a group of 32' bench emit gfx942/mfma.m16n16k16.f32.f16.f16.f32
 OCL_ICD_VENDORS=/nowhere VK_ICD_FILENAMES=/nowhere expect $LINENO 3 out '^SKIP sm_80/mma.m16n8k8.f32.f16.f16.f32 on ' bench emit --groups 1 --steps 1 --reps 1 sm_80/mma.m16n8k8.f32.f16.f16.f32
 "$lastbit" bench emit --groups 2 --steps 8 --reps 1 --json sm_80/mma.m16n8k8.f16.f16.f16.f16 >out 2>err # 3 where this machine has no device
 python3 - out <<'P' || { echo "FAIL: bench emit --json" && failed=$((failed + 1)); }
