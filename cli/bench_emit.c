@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LANES = 32, MAX_REPS = 101, TIMEOUT = 120 };
+enum { LANES = 32, MOST_REGISTERS = 32, MAX_REPS = 101, TIMEOUT = 120 };
 
 typedef struct emit_args {
     uint64_t groups, steps, reps;
@@ -70,7 +70,7 @@ static lb_status fill_group(emit_data *x, size_t group, lb_error *err) {
     const emit_shape *s = &x->shape;
     const size_t ra = (size_t)s->f[0].registers, rb = (size_t)s->f[1].registers, rc = (size_t)s->f[2].registers;
     const size_t size_a = (size_t)(s->u->m * s->u->k), size_b = (size_t)(s->u->k * s->u->n);
-    uint32_t a[EMIT_SETS][LANES * 32], b[EMIT_SETS][LANES * 32], *acc = x->want + group * LANES * rc;
+    uint32_t a[EMIT_SETS][LANES * MOST_REGISTERS], b[EMIT_SETS][LANES * MOST_REGISTERS], *acc = x->want + group * LANES * rc;
     for (size_t set = 0; set < EMIT_SETS; set++) {
         draw(&s->f[0], 1, group * EMIT_SETS + set, a[set]);
         draw(&s->f[1], 2, group * EMIT_SETS + set, b[set]);
@@ -93,14 +93,29 @@ static lb_status fill_group(emit_data *x, size_t group, lb_error *err) {
     return LB_OK;
 }
 
+/* errors LB_E_UNAVAILABLE where it is not written, or is no chain of one tile a group of 32 */
+static lb_status open_shape(const lb_unit *u, const emit_args *a, emit_shape *s, lb_error *err) {
+    *s = (emit_shape){.u = u, .groups = (int)a->groups, .steps = (int)a->steps, .items = u->m * u->n / LANES};
+    char *text = NULL;
+    lb_status status = lb_emit_unit(u, &(lb_emit_options){.fragment = true}, &text, NULL, err);
+    free(text);
+    bool fits = !u->scale_block && !u->sparse_group && s->items > 0;
+    for (int i = 0; status == LB_OK && fits && i < 4; i++) {
+        const lb_fragment *f = &s->f[i];
+        if (lb_fragment_of(u, (lb_fragment_operand)i, NULL, &s->f[i], NULL) != LB_OK) fits = false;
+        fits = fits && f->lanes == LANES && f->matrices == 1 && f->registers <= MOST_REGISTERS && f->bits <= 32;
+    }
+    if (status == LB_OK && (!fits || s->f[2].registers != s->f[3].registers))
+        status = lb_fail(err, LB_E_UNAVAILABLE, u->name,
+                         "bench emit is for dense units of one tile a group of 32, all in registers, whose D is the next step's C");
+    return status;
+}
+
 static lb_status open_data(const lb_unit *u, const emit_args *a, emit_data *x, lb_error *err) {
-    *x = (emit_data){.shape = {.u = u, .groups = (int)a->groups, .steps = (int)a->steps, .items = u->m * u->n / LANES}};
+    *x = (emit_data){0};
     emit_shape *s = &x->shape;
-    lb_status status = LB_OK;
-    for (int i = 0; status == LB_OK && i < 4; i++) status = lb_fragment_of(u, (lb_fragment_operand)i, NULL, &s->f[i], err);
+    lb_status status = open_shape(u, a, s, err);
     if (status != LB_OK) return status;
-    if (s->f[2].registers != s->f[3].registers || s->f[2].matrices > 1 || s->items < 1 || s->f[0].registers > 32 || s->f[1].registers > 32)
-        return lb_fail(err, LB_E_UNAVAILABLE, u->name, "bench emit is for units of one tile whose D is the next step's C");
     const size_t lanes = (size_t)s->groups * LANES, rc = (size_t)s->f[2].registers;
     x->width = EMIT_SETS * (size_t)(s->f[0].registers + s->f[1].registers);
     x->plain_width = EMIT_SETS * (size_t)(u->m * u->k + u->k * u->n) / LANES;
@@ -302,10 +317,9 @@ static int run(const emit_args *a, char **names, size_t count) {
     size_t measured = 0;
     for (size_t i = 0; s == LB_OK && i < count; i++) { /* before anything is printed */
         lb_unit u;
-        char *text = NULL;
+        emit_shape shape;
         s = lb_unit_find(names[i], &u, &err);
-        if (s == LB_OK) s = lb_emit_unit(&u, &(lb_emit_options){.fragment = true}, &text, NULL, &err);
-        free(text);
+        if (s == LB_OK) s = open_shape(&u, a, &shape, &err);
     }
     if (s == LB_OK && !a->json)
         printf("%llu groups of 32 lanes, chains of %llu steps; medians of %llu, less an empty launch\n", (unsigned long long)a->groups,
