@@ -57,7 +57,7 @@ INLINE vd exact_block(const lb_chain_strip *s, int t0, int column, int g, int te
     }
     vd sum = part[0];
     for (int i = 1; i <= terms; i++) sum = odd_sum(part[i], sum);
-    return d_near(d_add(d_unless_finite(plain, sum), d_set(0))); /* a zero sum is +0 */
+    return d_near(d_unless_finite(plain, sum)); /* a zero sum is +0: what two_sum leaves of zeros is, and sum starts with that */
 }
 
 INLINE vd pairwise_block(const lb_chain_strip *s, int t0, int column, int g, int terms, vd c) {

@@ -45,7 +45,8 @@ static double exact_value(const lb_chain_format *f, uint64_t code) {
 
 static double value_of(const lb_chain_format *f, uint64_t code) {
     const double x = exact_value(f, code);
-    return fabs(x) < f->least ? f->to_positive ? 0 : copysign(0, x) : x;
+    if (x == 0 || !(fabs(x) < f->least)) return x; /* a zero keeps its sign */
+    return f->to_positive ? 0 : copysign(0, x);
 }
 
 static uint32_t int16_of(const lb_chain_format *f, uint64_t code) {

@@ -10,6 +10,7 @@ difference. Exit 1 if something differs that docs/disagreements.md does not know
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections import Counter
 from pathlib import Path
 
@@ -24,6 +25,7 @@ except Exception as why:
     print(f"SKIP second opinion of mmaemu: {type(why).__name__}: {str(why).splitlines()[0] if str(why) else ''}; pip install mmaemu")
     sys.exit(0)
 
+KNOWN = {"b200_mma_sync": "one block of 32 there, two of 16 here, as recorded"}  # presets that docs/disagreements.md explains
 LASTBIT = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).resolve().parents[2] / "build/release/lastbit").resolve()
 M, N = 32, 24
 SIZES = (96, 1000)
@@ -71,6 +73,7 @@ def ours(folder, a, b, formats, unit, schedule):
 
 
 def main():
+    warnings.simplefilter("ignore")  # mmaemu's own, that a preset is experimental
     bad = 0
     rng = np.random.default_rng(20261130)
     with tempfile.TemporaryDirectory() as scratch:
@@ -88,10 +91,11 @@ def main():
                             for at in np.argwhere(x != y)[:1]:
                                 counts[(schedule, kind)] += 1
                                 if counts[(schedule, kind)] == 1:
-                                    print(f"FAIL {unit} {schedule}, {kind}, k={k}: {np.count_nonzero(x != y)} of {x.size} differ, at "
+                                    print(f"{'known' if preset in KNOWN else 'FAIL'} {unit} {schedule}, {kind}, k={k}: {np.count_nonzero(x != y)} of {x.size} differ, at "
                                           f"{at[0]},{at[1]} {x[tuple(at)]:08x} here, {y[tuple(at)]:08x} in mmaemu's {preset}")
-            bad += len(counts)
-            print(f"{'ok' if not counts else 'FAIL'}   {preset}: {compared} elements of {plans_run} plans compared, {pattern.format('*', '*')}")
+            bad += len(counts) if preset not in KNOWN else 0
+            word = "ok" if not counts else f"known ({KNOWN[preset]})" if preset in KNOWN else "FAIL"
+            print(f"{word}   {preset}: {compared} elements of {plans_run} plans compared, {pattern.format('*', '*')}")
     return 1 if bad else 0
 
 
