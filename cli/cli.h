@@ -65,7 +65,7 @@ typedef struct cli_output {
 /** Print records (text or JSON lines), write JUnit, and return the run's exit code. */
 int cli_emit(const cli_output *output, lb_record *const *records, size_t count);
 
-/** The JUnit report of records, whole or not at all. errors LB_E_FILE, LB_E_MEMORY */
+/** Write the JUnit report of records. errors LB_E_FILE, LB_E_MEMORY */
 lb_status cli_write_junit(const char *path, lb_record *const *records, size_t count, lb_error *err);
 /** Write JUnit alone; CLI_OK, or prints and returns the exit code. */
 int cli_junit(const char *path, lb_record *const *records, size_t count);
