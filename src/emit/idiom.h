@@ -5,25 +5,13 @@
 
 #include "emit/ir.h"
 
-static inline ir select(ir_program *p, ir condition, ir yes, ir no) {
-    return lb_ir_do(p, IR_SEL, condition, yes, no);
-}
-
-static inline ir to_u(ir_program *p, ir i) {
-    return lb_ir_do(p, IR_AS_U, i, 0, 0);
-}
-
-static inline ir to_i(ir_program *p, ir u) {
-    return lb_ir_do(p, IR_AS_I, u, 0, 0);
-}
-
 /* A register of a type as the word that memory holds, and back. */
 static inline ir to_word(ir_program *p, ir_type type, ir x) {
-    return type == IR_F ? lb_ir_do(p, IR_BITS, x, 0, 0) : type == IR_I ? to_u(p, x) : x;
+    return type == IR_F ? lb_ir_do(p, IR_BITS, x, 0, 0) : type == IR_I ? lb_ir_to_u(p, x) : x;
 }
 
 static inline ir from_word(ir_program *p, ir_type type, ir word) {
-    return type == IR_F ? lb_ir_do(p, IR_FROM_BITS, word, 0, 0) : type == IR_I ? to_i(p, word) : word;
+    return type == IR_F ? lb_ir_do(p, IR_FROM_BITS, word, 0, 0) : type == IR_I ? lb_ir_to_i(p, word) : word;
 }
 
 /* (x ^ s) - s for s of 0 or -1: x, or -x. */
@@ -33,7 +21,7 @@ static inline ir with_sign(ir_program *p, ir x, ir s) {
 
 /* 2^e of an I in the range of normal numbers, built from its bits: no constant that a compiler could fold, no conversion. */
 static inline ir power_of_two(ir_program *p, ir biased) {
-    return lb_ir_do(p, IR_FROM_BITS, lb_ir_with(p, IR_SHL, to_u(p, biased), 23), 0, 0);
+    return lb_ir_do(p, IR_FROM_BITS, lb_ir_with(p, IR_SHL, lb_ir_to_u(p, biased), 23), 0, 0);
 }
 
 #endif

@@ -77,16 +77,16 @@ static void own_exponent(const rule *r, ir_program *p, ir *magnitude, ir *e) {
 accumulator lb_block_decode_c(const rule *r, ir_program *p, ir code) {
     const int frac = r->g.out->man_bits, width = frac + r->g.out->exp_bits;
     const ir magnitude = lb_ir_with(p, IR_AND, code, (int32_t)(r->g.sign_bit - 1));
-    const ir field = to_i(p, lb_ir_with(p, IR_SHR, magnitude, frac));
+    const ir field = lb_ir_to_i(p, lb_ir_with(p, IR_SHR, magnitude, frac));
     const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, field, 1), 0);
-    ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, to_u(p, above), frac), 0);
+    ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, lb_ir_to_u(p, above), frac), 0);
     ir e = lb_ir_with(p, IR_ADD, above, r->g.e_min);
     const ir is_zero = lb_ir_with(p, IR_LT, magnitude, r->g.flush_in ? INT32_C(1) << frac : 1);
-    if (r->g.flush_in) sig = select(p, is_zero, lb_ir_u(p, 0), sig);
+    if (r->g.flush_in) sig = lb_ir_select(p, is_zero, lb_ir_u(p, 0), sig);
     if (r->g.c_own_exp) own_exponent(r, p, &sig, &e);
-    if (r->zero_c) e = select(p, is_zero, lb_ir_i(p, RULE_ZERO), e);
-    if (!r->finite) e = select(p, lb_ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), lb_ir_i(p, RULE_SPECIAL), e);
-    const ir sign = to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), lb_ir_with(p, IR_SHR, code, width), 0));
+    if (r->zero_c) e = lb_ir_select(p, is_zero, lb_ir_i(p, RULE_ZERO), e);
+    if (!r->finite) e = lb_ir_select(p, lb_ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), lb_ir_i(p, RULE_SPECIAL), e);
+    const ir sign = lb_ir_to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), lb_ir_with(p, IR_SHR, code, width), 0));
     return (accumulator){sig, sign, e, magnitude};
 }
 
@@ -121,12 +121,12 @@ static void form_products(block *b, const rule_operand *x, const rule_operand *y
 /* A class of what counts among the special terms: 1 NaN, 2 +Inf, 4 -Inf; 0 if the term is finite. */
 static ir class_of(ir_program *p, ir e, ir is_nan, ir sign_bit) {
     const ir inf = lb_ir_do(p, IR_SHL, lb_ir_u(p, 2), sign_bit, 0);
-    return select(p, lb_ir_with(p, IR_GE, e, RULE_LIMIT), select(p, is_nan, lb_ir_u(p, 1), inf), lb_ir_u(p, 0));
+    return lb_ir_select(p, lb_ir_with(p, IR_GE, e, RULE_LIMIT), lb_ir_select(p, is_nan, lb_ir_u(p, 1), inf), lb_ir_u(p, 0));
 }
 
 ir lb_block_class_of_c(const rule *r, ir_program *p, const accumulator *c) {
     const ir is_nan = c->coded ? lb_ir_with(p, IR_GE, c->coded, (int32_t)r->g.inf_code + 1) : lb_ir_with(p, IR_EQ, c->magnitude, 0);
-    return class_of(p, c->e, is_nan, lb_ir_with(p, IR_AND, to_u(p, c->sign), 1));
+    return class_of(p, c->e, is_nan, lb_ir_with(p, IR_AND, lb_ir_to_u(p, c->sign), 1));
 }
 
 /* Rule 2: NaN and Inf decide alone; a NaN scale, too. */
@@ -134,21 +134,21 @@ static ir special_classes(block *b) {
     ir_program *p = b->p;
     ir classes = lb_block_class_of_c(b->r, p, &b->c);
     for (int i = 0; i < b->terms; i++) {
-        const ir bits = b->r->floats ? lb_ir_do(p, IR_BITS, b->value[i], 0, 0) : to_u(p, b->value[i]);
+        const ir bits = b->r->floats ? lb_ir_do(p, IR_BITS, b->value[i], 0, 0) : lb_ir_to_u(p, b->value[i]);
         const ir is_nan = lb_ir_with(p, IR_EQ, b->r->floats ? lb_ir_with(p, IR_SHL, bits, 1) : bits, 0); /* NaN times any, Inf times zero */
         classes = lb_ir_do(p, IR_OR, classes, class_of(p, b->e[i], is_nan, lb_ir_with(p, IR_SHR, bits, 31)), 0);
     }
     for (int i = 0; i < b->r->scales; i++) {
         const ir is_nan = lb_ir_with(p, IR_GE, b->scale_e[i], RULE_LIMIT);
-        classes = lb_ir_do(p, IR_OR, classes, select(p, is_nan, lb_ir_u(p, 1), lb_ir_u(p, 0)), 0);
+        classes = lb_ir_do(p, IR_OR, classes, lb_ir_select(p, is_nan, lb_ir_u(p, 1), lb_ir_u(p, 0)), 0);
     }
     return classes;
 }
 
 ir lb_block_special(const rule *r, ir_program *p, ir classes) {
     const lb_engine *g = &r->g;
-    const ir plus = select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, g->inf_code), lb_ir_u(p, g->nan_code));
-    return select(p, lb_ir_with(p, IR_EQ, classes, 4), lb_ir_u(p, g->sign_bit | g->inf_code), plus);
+    const ir plus = lb_ir_select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, g->inf_code), lb_ir_u(p, g->nan_code));
+    return lb_ir_select(p, lb_ir_with(p, IR_EQ, classes, 4), lb_ir_u(p, g->sign_bit | g->inf_code), plus);
 }
 
 /* Rules 4 and 5: each term in units of 2^(top - F), its magnitude cut toward zero. */
@@ -158,7 +158,7 @@ static ir aligned_c(block *b) {
     ir below = lb_ir_do(p, IR_SUB, b->top, b->c.e, 0);
     if (g->c_down) below = lb_ir_with(p, IR_ADD, below, g->c_down);
     const ir up = g->c_up ? lb_ir_with(p, IR_SHL, b->c.magnitude, g->c_up) : b->c.magnitude;
-    return with_sign(p, to_i(p, lb_ir_do(p, IR_SHR, up, lb_ir_with(p, IR_MIN, below, 31), 0)), b->c.sign);
+    return with_sign(p, lb_ir_to_i(p, lb_ir_do(p, IR_SHR, up, lb_ir_with(p, IR_MIN, below, 31), 0)), b->c.sign);
 }
 
 static ir aligned_product(block *b, int i, ir scale, ir top) {
@@ -166,30 +166,30 @@ static ir aligned_product(block *b, int i, ir scale, ir top) {
     /* A product times a power of two is exact, or so small that it is cut to 0 in any order of the two multiplications. */
     if (b->r->floats) return lb_ir_do(p, IR_TRUNC, lb_ir_do(p, IR_MUL, b->value[i], scale, 0), 0, 0);
     const ir sign = lb_ir_with(p, IR_SHR, b->value[i], 31);
-    const ir magnitude = lb_ir_with(p, IR_SHL, to_u(p, with_sign(p, b->value[i], sign)), b->r->g.p_up);
+    const ir magnitude = lb_ir_with(p, IR_SHL, lb_ir_to_u(p, with_sign(p, b->value[i], sign)), b->r->g.p_up);
     const ir below = lb_ir_with(p, IR_MIN, lb_ir_do(p, IR_SUB, top, b->e[i], 0), 31);
-    return with_sign(p, to_i(p, lb_ir_do(p, IR_SHR, magnitude, below, 0)), sign);
+    return with_sign(p, lb_ir_to_i(p, lb_ir_do(p, IR_SHR, magnitude, below, 0)), sign);
 }
 
 /* x + y of two words' worth, folded into one word, with a sticky last bit where it is to be rounded to nearest. */
 static void fold(block *b, ir x, ir y, block_sum *s) {
     ir_program *p = b->p;
-    const ir low = lb_ir_do(p, IR_ADD, to_u(p, x), to_u(p, y), 0);
-    const ir carry = select(p, lb_ir_do(p, IR_LT, low, to_u(p, x), 0), lb_ir_i(p, 1), lb_ir_i(p, 0));
+    const ir low = lb_ir_do(p, IR_ADD, lb_ir_to_u(p, x), lb_ir_to_u(p, y), 0);
+    const ir carry = lb_ir_select(p, lb_ir_do(p, IR_LT, low, lb_ir_to_u(p, x), 0), lb_ir_i(p, 1), lb_ir_i(p, 0));
     const ir high = lb_ir_do(p, IR_ADD, lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHR, x, 31), lb_ir_with(p, IR_SHR, y, 31), 0), carry, 0);
     s->sign = lb_ir_with(p, IR_SHR, high, 31);
-    const ir magnitude = with_sign(p, low, to_u(p, s->sign));
+    const ir magnitude = with_sign(p, low, lb_ir_to_u(p, s->sign));
     const ir borrow =
-        select(p, lb_ir_with(p, IR_EQ, magnitude, 0), s->sign, lb_ir_i(p, 0)); /* of -(high, 0): high is not turned but negated */
-    const ir above = to_u(p, lb_ir_do(p, IR_SUB, lb_ir_do(p, IR_XOR, high, s->sign, 0), borrow, 0));
+        lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, 0), s->sign, lb_ir_i(p, 0)); /* of -(high, 0): high is not turned but negated */
+    const ir above = lb_ir_to_u(p, lb_ir_do(p, IR_SUB, lb_ir_do(p, IR_XOR, high, s->sign, 0), borrow, 0));
     ir down = lb_ir_do(p, IR_OR, lb_ir_with(p, IR_SHL, above, 28), lb_ir_with(p, IR_SHR, magnitude, 4), 0);
     if (b->r->g.nearest) {
         const ir none = lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_AND, magnitude, 15), 0);
-        down = lb_ir_do(p, IR_OR, down, select(p, none, lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
+        down = lb_ir_do(p, IR_OR, down, lb_ir_select(p, none, lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
     }
     const ir fits = lb_ir_with(p, IR_EQ, above, 0);
-    s->magnitude = select(p, fits, magnitude, down);
-    s->room = lb_ir_do(p, IR_ADD, s->room, select(p, fits, lb_ir_i(p, 0), lb_ir_i(p, 4)), 0);
+    s->magnitude = lb_ir_select(p, fits, magnitude, down);
+    s->room = lb_ir_do(p, IR_ADD, s->room, lb_ir_select(p, fits, lb_ir_i(p, 0), lb_ir_i(p, 4)), 0);
 }
 
 /* 2^(F - top), or what cuts every product to 0 as well. */
@@ -223,7 +223,7 @@ static block_sum sum_of(block *b) {
         return s;
     }
     s.sign = lb_ir_with(p, IR_SHR, halves[0], 31);
-    s.magnitude = to_u(p, with_sign(p, halves[0], s.sign));
+    s.magnitude = lb_ir_to_u(p, with_sign(p, halves[0], s.sign));
     return s;
 }
 
@@ -235,7 +235,7 @@ static void move_down(const rule *r, ir_program *p, block_sum *s) {
     const ir moved = lb_ir_do(p, IR_SHR, s->magnitude, down, 0);
     if (r->g.nearest) {
         const ir whole = lb_ir_do(p, IR_EQ, lb_ir_do(p, IR_SHL, moved, down, 0), s->magnitude, 0);
-        s->magnitude = lb_ir_do(p, IR_OR, moved, select(p, whole, lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
+        s->magnitude = lb_ir_do(p, IR_OR, moved, lb_ir_select(p, whole, lb_ir_u(p, 0), lb_ir_u(p, 1)), 0);
     } else {
         s->magnitude = moved;
     }
@@ -263,16 +263,17 @@ static void normalise(const rule *r, ir_program *p, block_sum *s, ir *significan
 /* A significand, as 0 where it is a subnormal result's. */
 static ir flushed(const rule *r, ir_program *p, ir significand, ir steps) {
     const ir below = lb_ir_do(p, IR_LT, significand, lb_ir_u(p, UINT32_C(1) << r->g.out->man_bits), 0);
-    return select(p, lb_ir_do(p, IR_BOTH, lb_ir_with(p, IR_EQ, steps, 0), below, 0), lb_ir_u(p, 0), significand);
+    return lb_ir_select(p, lb_ir_do(p, IR_BOTH, lb_ir_with(p, IR_EQ, steps, 0), below, 0), lb_ir_u(p, 0), significand);
 }
 
 static ir encode(const rule *r, ir_program *p, ir significand, ir steps, ir sign) {
     const lb_engine *g = &r->g;
     if (g->flush_out) significand = flushed(r, p, significand, steps);
-    const ir code = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHL, to_u(p, steps), g->out->man_bits), significand, 0);
-    const ir finite = select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_u(p, 0), lb_ir_with(p, IR_MIN, code, (int32_t)g->over_code));
-    if (!g->tiny_sign) sign = select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_i(p, 0), sign);
-    return lb_ir_do(p, IR_OR, finite, lb_ir_with(p, IR_AND, to_u(p, sign), (int32_t)g->sign_bit), 0);
+    const ir code = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHL, lb_ir_to_u(p, steps), g->out->man_bits), significand, 0);
+    const ir finite =
+        lb_ir_select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_u(p, 0), lb_ir_with(p, IR_MIN, code, (int32_t)g->over_code));
+    if (!g->tiny_sign) sign = lb_ir_select(p, lb_ir_with(p, IR_EQ, significand, 0), lb_ir_i(p, 0), sign);
+    return lb_ir_do(p, IR_OR, finite, lb_ir_with(p, IR_AND, lb_ir_to_u(p, sign), (int32_t)g->sign_bit), 0);
 }
 
 /* The accumulator as its code decodes: a carry of the rounding moves on, an overflow is an Inf, a zero has no exponent. */
@@ -281,19 +282,19 @@ static accumulator carried(const rule *r, ir_program *p, ir significand, ir step
     if (g->nearest) {
         const ir carry = lb_ir_with(p, IR_SHR, significand, g->out_frac + 1);
         significand = lb_ir_do(p, IR_SHR, significand, carry, 0);
-        steps = lb_ir_do(p, IR_ADD, steps, to_i(p, carry), 0);
+        steps = lb_ir_do(p, IR_ADD, steps, lb_ir_to_i(p, carry), 0);
     }
     if (g->flush_out || g->flush_in) significand = flushed(r, p, significand, steps);
     ir e = lb_ir_with(p, IR_ADD, steps, g->e_min);
     const ir over = lb_ir_with(p, IR_GE, e, g->e_max + 1);
     ir e_over = lb_ir_i(p, RULE_SPECIAL);
     if (g->over_code != g->inf_code) { /* D4 */
-        significand = select(p, over, lb_ir_u(p, (UINT32_C(2) << g->out->man_bits) - (UINT32_C(1) << g->out_pad)), significand);
+        significand = lb_ir_select(p, over, lb_ir_u(p, (UINT32_C(2) << g->out->man_bits) - (UINT32_C(1) << g->out_pad)), significand);
         e_over = lb_ir_i(p, g->e_max);
     }
     const ir zero = lb_ir_i(p, r->zero_c ? RULE_ZERO : g->e_min), is_zero = lb_ir_with(p, IR_EQ, significand, 0);
     if (g->c_own_exp) own_exponent(r, p, &significand, &e);
-    return (accumulator){significand, sign, select(p, is_zero, zero, select(p, over, e_over, e)), 0};
+    return (accumulator){significand, sign, lb_ir_select(p, is_zero, zero, lb_ir_select(p, over, e_over, e)), 0};
 }
 
 ir lb_block_round(const rule *r, ir_program *p, block_sum s) {
@@ -325,8 +326,9 @@ static void run_block(block *b) {
     p->part = IR_RARE;
     const ir classes = special_classes(b);
     const ir minus = lb_ir_with(p, IR_EQ, classes, 4);
-    lb_ir_set(p, out.magnitude, select(p, minus, lb_ir_u(p, 1), select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, 1), lb_ir_u(p, 0))));
-    lb_ir_set(p, out.sign, select(p, minus, lb_ir_i(p, -1), lb_ir_i(p, 0)));
+    lb_ir_set(p, out.magnitude,
+              lb_ir_select(p, minus, lb_ir_u(p, 1), lb_ir_select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, 1), lb_ir_u(p, 0))));
+    lb_ir_set(p, out.sign, lb_ir_select(p, minus, lb_ir_i(p, -1), lb_ir_i(p, 0)));
     lb_ir_set(p, out.e, lb_ir_i(p, RULE_SPECIAL));
     p->part = IR_MAIN;
     lb_ir_else(p);

@@ -27,7 +27,7 @@ static ir flushed_positive(ir_program *p, const lb_format *f, ir code) {
     const ir magnitude = lb_ir_with(p, IR_AND, code, (int32_t)((UINT32_C(1) << (f->bits - 1)) - 1) & ~((1 << f->pad_bits) - 1));
     const ir some = lb_ir_with(p, IR_SUB, magnitude, 1); /* of a zero: the largest */
     const ir below = lb_ir_do(p, IR_LT, some, lb_ir_u(p, (UINT32_C(1) << f->man_bits << f->pad_bits) - 1), 0);
-    return select(p, below, lb_ir_u(p, 0), code);
+    return lb_ir_select(p, below, lb_ir_u(p, 0), code);
 }
 
 /* The same number as an f32, which has all of them. */
@@ -41,7 +41,7 @@ static ir widened(const rule *r, ir_program *p, const lb_format *f, ir code) {
     const soft_rule to_f32 = {.f = f32, .nan = 0x7fc00000};
     const soft_value v = {x.sign, lb_ir_with(p, IR_ADD, x.steps, f32->bias - f->bias + 31 - f->man_bits), x.sig};
     const wide finite = lb_soft_round(p, &to_f32, v), inf = lb_soft_inf(p, &to_f32, x.sign);
-    return select(p, x.is_nan, lb_ir_u(p, 0x7fc00000), select(p, x.is_inf, inf.word[0], finite.word[0]));
+    return lb_ir_select(p, x.is_nan, lb_ir_u(p, 0x7fc00000), lb_ir_select(p, x.is_inf, inf.word[0], finite.word[0]));
 }
 
 static bool flushes_in(const rule *r) {
@@ -120,7 +120,7 @@ static rule_code step_odd_first(const rule *r, ir_program *p, const rule_inputs 
     ir out = lb_soft_fma(p, &s, lb_wide_of(order[0]), lb_wide_of(order[1]), first).word[0];
     for (int i = 5; i-- > 0;) {
         const ir is_nan = lb_ir_with(p, IR_GE, lb_ir_with(p, IR_AND, order[i], INT32_MAX), 0x7f800001);
-        out = select(p, is_nan, lb_ir_with(p, IR_OR, order[i], 0x00400000), out);
+        out = lb_ir_select(p, is_nan, lb_ir_with(p, IR_OR, order[i], 0x00400000), out);
     }
     return (rule_code){out, 0};
 }

@@ -15,8 +15,8 @@ static lb_status open_integer(rule *r, const lb_emit_options *o, lb_error *err) 
 static ir number(ir_program *p, const lb_format *f, ir word, int j) {
     const int above = 32 - f->bits;
     const ir top = above - j * f->bits ? lb_ir_with(p, IR_SHL, word, above - j * f->bits) : word;
-    if (f->sign_bits) return lb_ir_with(p, IR_SHR, to_i(p, top), above);
-    return to_i(p, lb_ir_with(p, IR_SHR, top, above));
+    if (f->sign_bits) return lb_ir_with(p, IR_SHR, lb_ir_to_i(p, top), above);
+    return lb_ir_to_i(p, lb_ir_with(p, IR_SHR, top, above));
 }
 
 static rule_operand decode(const rule *r, ir_program *p, const lb_format *f, rule_code code) {
@@ -43,19 +43,19 @@ static ir count_of_bits(const rule *r, ir_program *p, const rule_inputs *in) {
     ir sum = -1;
     for (int i = 0; i < r->products / r->each; i++) {
         const ir both = lb_ir_do(p, op, in->a[i].value, in->b[i].value, 0);
-        sum = added(p, sum, r->packed ? lb_ir_do(p, IR_POPC, both, 0, 0) : to_i(p, both));
+        sum = added(p, sum, r->packed ? lb_ir_do(p, IR_POPC, both, 0, 0) : lb_ir_to_i(p, both));
     }
     return sum;
 }
 
 static rule_code step(const rule *r, ir_program *p, const rule_inputs *in) {
-    const ir sum = to_u(p, r->u->path == LB_PATH_INTEGER ? sum_of_products(r, p, in) : count_of_bits(r, p, in));
+    const ir sum = lb_ir_to_u(p, r->u->path == LB_PATH_INTEGER ? sum_of_products(r, p, in) : count_of_bits(r, p, in));
     const ir c = in->c.low, wrapped = lb_ir_do(p, IR_ADD, c, sum, 0);
     if (r->u->round != LB_UNIT_SATURATE_I32) return (rule_code){wrapped, 0};
     /* It left the range if c and the sum have one sign, and the result the other. */
     const ir left = lb_ir_do(p, IR_AND, lb_ir_do(p, IR_XOR, c, wrapped, 0), lb_ir_do(p, IR_XOR, sum, wrapped, 0), 0);
     const ir end = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHR, c, 31), INT32_MAX);
-    return (rule_code){select(p, lb_ir_with(p, IR_GE, left, INT32_MIN), end, wrapped), 0};
+    return (rule_code){lb_ir_select(p, lb_ir_with(p, IR_GE, left, INT32_MIN), end, wrapped), 0};
 }
 
 static void describe(const rule *r, lb_text *t) {

@@ -37,15 +37,15 @@ static ir inf_class(ir_program *p, ir sign_bit) {
 /* 1 NaN, 2 +Inf, 4 -Inf, 0 of a finite product. Where one of 2^128 counts as Inf, `large` is its least significand under 2^127. */
 static ir product_class(block *b, int i, int32_t large) {
     ir_program *p = b->p;
-    const ir none = lb_ir_u(p, 0), inf = inf_class(p, lb_ir_with(p, IR_SHR, to_u(p, b->value[i]), 31));
-    const ir special = select(p, lb_ir_with(p, IR_EQ, b->value[i], 0), lb_ir_u(p, 1), inf); /* NaN times any, Inf times zero */
+    const ir none = lb_ir_u(p, 0), inf = inf_class(p, lb_ir_with(p, IR_SHR, lb_ir_to_u(p, b->value[i]), 31));
+    const ir special = lb_ir_select(p, lb_ir_with(p, IR_EQ, b->value[i], 0), lb_ir_u(p, 1), inf); /* NaN times any, Inf times zero */
     ir finite = none;
     if (large) {
         const ir magnitude = with_sign(p, b->value[i], lb_ir_with(p, IR_SHR, b->value[i], 31));
         const ir reaches = lb_ir_do(p, IR_BOTH, lb_ir_with(p, IR_EQ, b->e[i], 127), lb_ir_with(p, IR_GE, magnitude, large), 0);
-        finite = select(p, lb_ir_do(p, IR_EITHER, lb_ir_with(p, IR_GE, b->e[i], 128), reaches, 0), inf, none);
+        finite = lb_ir_select(p, lb_ir_do(p, IR_EITHER, lb_ir_with(p, IR_GE, b->e[i], 128), reaches, 0), inf, none);
     }
-    return select(p, lb_ir_with(p, IR_GE, b->e[i], RULE_LIMIT), special, finite);
+    return lb_ir_select(p, lb_ir_with(p, IR_GE, b->e[i], RULE_LIMIT), special, finite);
 }
 
 /* The code of a block: of NaN and Inf alone where there are some among the products and c, else what `finite` gives. */
@@ -56,10 +56,10 @@ static ir settle(block *b, int least, int32_t large, ir (*finite)(block *b)) {
     const ir nan = lb_ir_u(p, b->r->u->edges.nan_set ? (uint32_t)b->r->u->edges.nan : 0x7fc00000);
     lb_ir_if(p, lb_ir_do(p, IR_EITHER, b->c_special, lb_ir_with(p, IR_GE, b->top, least), 0));
     p->part = IR_RARE;
-    ir all = select(p, b->c.is_nan, lb_ir_u(p, 1), select(p, b->c.is_inf, inf_class(p, b->c.sign), lb_ir_u(p, 0)));
+    ir all = lb_ir_select(p, b->c.is_nan, lb_ir_u(p, 1), lb_ir_select(p, b->c.is_inf, inf_class(p, b->c.sign), lb_ir_u(p, 0)));
     for (int i = 0; i < b->r->block; i++) all = lb_ir_do(p, IR_OR, all, product_class(b, i, large), 0);
     lb_ir_set(p, classes, all);
-    lb_ir_set(p, out, select(p, lb_ir_with(p, IR_EQ, all, 2), inf, select(p, lb_ir_with(p, IR_EQ, all, 4), minus, nan)));
+    lb_ir_set(p, out, lb_ir_select(p, lb_ir_with(p, IR_EQ, all, 2), inf, lb_ir_select(p, lb_ir_with(p, IR_EQ, all, 4), minus, nan)));
     p->part = IR_MAIN;
     lb_ir_end(p);
     lb_ir_if(p, lb_ir_with(p, IR_EQ, classes, 0));
@@ -119,8 +119,8 @@ static ir move_carries(ir_program *p, int count) {
     const ir carry = lb_ir_var(p, lb_ir_i(p, 0));
     const ir i = lb_ir_for(p, (uint32_t)count);
     p->times = times * (uint64_t)count;
-    const ir sum = lb_ir_do(p, IR_ADD, to_i(p, lb_ir_load(p, "limbs", i)), carry, 0);
-    lb_ir_store(p, "limbs", i, lb_ir_with(p, IR_AND, to_u(p, sum), 0xffff));
+    const ir sum = lb_ir_do(p, IR_ADD, lb_ir_to_i(p, lb_ir_load(p, "limbs", i)), carry, 0);
+    lb_ir_store(p, "limbs", i, lb_ir_with(p, IR_AND, lb_ir_to_u(p, sum), 0xffff));
     lb_ir_set(p, carry, lb_ir_with(p, IR_SHR, sum, LIMB));
     lb_ir_end(p);
     p->times = times;
@@ -129,7 +129,7 @@ static ir move_carries(ir_program *p, int count) {
 
 static top_limbs scan(ir_program *p, int count, ir sign) {
     const uint64_t times = p->times;
-    const ir zero = lb_ir_u(p, 0), mask = lb_ir_with(p, IR_AND, to_u(p, sign), 0xffff);
+    const ir zero = lb_ir_u(p, 0), mask = lb_ir_with(p, IR_AND, lb_ir_to_u(p, sign), 0xffff);
     top_limbs x = {{lb_ir_var(p, zero), lb_ir_var(p, zero), lb_ir_var(p, zero)}, lb_ir_var(p, zero), lb_ir_var(p, zero)};
     const ir before = lb_ir_var(p, zero), two_before = lb_ir_var(p, zero), all_before = lb_ir_var(p, zero);
     const ir carry = lb_ir_var(p, lb_ir_with(p, IR_AND, mask, 1)); /* of a negation */
@@ -163,17 +163,17 @@ static ir exact_sum(block *b) {
     for (int k = 0; k < r->block; k++) {
         const ir sign = lb_ir_with(p, IR_SHR, b->value[k], 31);
         const ir place = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, b->e[k], b->frac + base), 0); /* below it are zeros alone */
-        add_term(p, to_u(p, with_sign(p, b->value[k], sign)), to_u(p, sign), to_u(p, place));
+        add_term(p, lb_ir_to_u(p, with_sign(p, b->value[k], sign)), lb_ir_to_u(p, sign), lb_ir_to_u(p, place));
     }
     const ir of_c = lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), b->c.sign, 0);
-    add_term(p, b->c.sig.word[0], of_c, to_u(p, lb_ir_with(p, IR_ADD, b->c.steps, 1 - r->c->bias - r->c->man_bits - base)));
+    add_term(p, b->c.sig.word[0], of_c, lb_ir_to_u(p, lb_ir_with(p, IR_ADD, b->c.steps, 1 - r->c->bias - r->c->man_bits - base)));
     const ir sign = move_carries(p, count);
     const top_limbs x = scan(p, count, sign);
-    const ir sticky = select(p, lb_ir_with(p, IR_EQ, x.below, 0), lb_ir_u(p, 0), lb_ir_u(p, 1));
+    const ir sticky = lb_ir_select(p, lb_ir_with(p, IR_EQ, x.below, 0), lb_ir_u(p, 0), lb_ir_u(p, 1));
     const ir low = lb_ir_do(p, IR_OR, lb_ir_with(p, IR_SHL, x.limb[2], LIMB), sticky, 0);
     const ir high = lb_ir_do(p, IR_OR, lb_ir_with(p, IR_SHL, x.limb[0], LIMB), x.limb[1], 0);
-    const ir e = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHL, to_i(p, x.at), 4), base + LIMB - 64);
-    return rounded(p, lb_ir_with(p, IR_AND, to_u(p, sign), 1), e, lb_wide_pair(low, high));
+    const ir e = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHL, lb_ir_to_i(p, x.at), 4), base + LIMB - 64);
+    return rounded(p, lb_ir_with(p, IR_AND, lb_ir_to_u(p, sign), 1), e, lb_wide_pair(low, high));
 }
 
 static lb_status open_exact(rule *r, const lb_emit_options *o, lb_error *err) {
@@ -214,12 +214,12 @@ static partial sum_products(block *b, int first, int stride) {
     partial x = {0, b->e[first]};
     for (int i = first + stride; i < b->r->block; i += stride) x.e = lb_ir_do(p, IR_MAX, x.e, b->e[i], 0);
     for (int i = first; i < b->r->block; i += stride) {
-        const ir sign = lb_ir_with(p, IR_SHR, b->value[i], 31), magnitude = to_u(p, with_sign(p, b->value[i], sign));
+        const ir sign = lb_ir_with(p, IR_SHR, b->value[i], 31), magnitude = lb_ir_to_u(p, with_sign(p, b->value[i], sign));
         ir below = lb_ir_do(p, IR_SUB, x.e, b->e[i], 0);
         if (up < 0) below = lb_ir_with(p, IR_ADD, below, -up);
         const ir moved =
             lb_ir_do(p, IR_SHR, up > 0 ? lb_ir_with(p, IR_SHL, magnitude, up) : magnitude, lb_ir_with(p, IR_MIN, below, 31), 0);
-        const ir term = with_sign(p, to_i(p, moved), sign);
+        const ir term = with_sign(p, lb_ir_to_i(p, moved), sign);
         x.sum = i == first ? term : lb_ir_do(p, IR_ADD, x.sum, term, 0);
     }
     return x;
@@ -237,7 +237,7 @@ static partial join(ir_program *p, partial x, partial y) {
 }
 
 static wide two_words(ir_program *p, ir i, int up) {
-    return lb_wide_up(p, lb_wide_pair(to_u(p, i), to_u(p, lb_ir_with(p, IR_SHR, i, 31))), up);
+    return lb_wide_up(p, lb_wide_pair(lb_ir_to_u(p, i), lb_ir_to_u(p, lb_ir_with(p, IR_SHR, i, 31))), up);
 }
 
 /* c joins by floors; then one rounding. */
@@ -247,12 +247,12 @@ static ir late_sum(block *b) {
     const bool split = u->path == LB_PATH_LATE_C_SPLIT, twice = u->edges.late_floor == LB_LATE_FLOOR_TWICE;
     const int bits = SUM_BITS + twice;
     const partial x = split ? join(p, sum_products(b, 0, 2), sum_products(b, 1, 2)) : sum_products(b, 0, 1);
-    const ir e_c = select(p, b->c.is_zero, lb_ir_i(p, -126), lb_ir_with(p, IR_SUB, b->c.steps, 126));
+    const ir e_c = lb_ir_select(p, b->c.is_zero, lb_ir_i(p, -126), lb_ir_with(p, IR_SUB, b->c.steps, 126));
     const ir e = lb_ir_do(p, IR_MAX, x.e, e_c, 0), c_below = lb_ir_do(p, IR_SUB, e, e_c, 0);
     const ir x_below = lb_ir_with(p, IR_MIN, lb_ir_do(p, IR_SUB, e, x.e, 0), 63);
-    const ir sign = to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), b->c.sign, 0));
-    ir c = floored(p, with_sign(p, to_i(p, lb_ir_with(p, IR_SHL, b->c.sig.word[0], 1)), sign), c_below);
-    if (split) c = select(p, lb_ir_with(p, IR_GE, c_below, KEPT_BITS + 1), lb_ir_i(p, 0), c);
+    const ir sign = lb_ir_to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), b->c.sign, 0));
+    ir c = floored(p, with_sign(p, lb_ir_to_i(p, lb_ir_with(p, IR_SHL, b->c.sig.word[0], 1)), sign), c_below);
+    if (split) c = lb_ir_select(p, lb_ir_with(p, IR_GE, c_below, KEPT_BITS + 1), lb_ir_i(p, 0), c);
     const wide sum = lb_wide_add(p, lb_wide_sar(p, two_words(p, x.sum, bits - u->frac_bits), x_below), two_words(p, c, bits - C_BITS));
     const ir minus = lb_ir_with(p, IR_SHR, sum.word[1], 31);
     ir unit = lb_ir_with(p, IR_SUB, e, bits);

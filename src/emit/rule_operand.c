@@ -31,7 +31,7 @@ ir lb_rule_taken(const rule *r, ir_program *p, const lb_format *f, ir code) {
         taken = lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_ADD, code, (INT32_C(1) << (f->pad_bits - 1)) - 1), odd, 0);
     }
     const ir is_nan = lb_ir_with(p, IR_GE, lb_ir_with(p, IR_AND, code, INT32_MAX), 0x7f800001);
-    return select(p, is_nan, lb_ir_u(p, 0x7fc00000), taken);
+    return lb_ir_select(p, is_nan, lb_ir_u(p, 0x7fc00000), taken);
 }
 
 /* D2: none, or what a public model gives it. */
@@ -50,33 +50,33 @@ rule_operand lb_rule_decode(const rule *r, ir_program *p, const lb_format *f, ir
     const ir taken = lb_rule_taken(r, p, f, code);
     const ir kept = f->pad_bits ? lb_ir_with(p, IR_SHR, taken, f->pad_bits) : taken;
     const ir magnitude = lb_ir_with(p, IR_AND, kept, (int32_t)((UINT32_C(1) << top) - 1));
-    const ir field = to_i(p, lb_ir_with(p, IR_SHR, magnitude, man));
+    const ir field = lb_ir_to_i(p, lb_ir_with(p, IR_SHR, magnitude, man));
     const ir above =
         lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, field, 1), 0); /* steps above the least exponent: a subnormal has it, too */
-    const ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, to_u(p, above), man), 0);
+    const ir sig = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, lb_ir_to_u(p, above), man), 0);
     const ir e = lb_ir_with(p, IR_ADD, above, 1 - f->bias);
     const ir is_zero = lb_ir_with(p, IR_LT, magnitude, r->g.flush_in ? INT32_C(1) << man : 1);
-    ir e_used = select(p, is_zero, lb_ir_i(p, exponent_of_zero(r)), e), whole = to_i(p, sig), special = 0;
-    if (r->g.flush_in) whole = select(p, is_zero, lb_ir_i(p, 0), whole);
+    ir e_used = lb_ir_select(p, is_zero, lb_ir_i(p, exponent_of_zero(r)), e), whole = lb_ir_to_i(p, sig), special = 0;
+    if (r->g.flush_in) whole = lb_ir_select(p, is_zero, lb_ir_i(p, 0), whole);
     const bool specials = f->special != LB_SPECIAL_NONE && !r->finite;
     if (specials) {
         special = is_special(p, f, kept, magnitude);
-        e_used = select(p, special, lb_ir_i(p, RULE_SPECIAL), e_used);
+        e_used = lb_ir_select(p, special, lb_ir_i(p, RULE_SPECIAL), e_used);
         const ir class_of = f->special == LB_SPECIAL_IEEE
-                                ? select(p, lb_ir_with(p, IR_EQ, magnitude, (int32_t)special_code(f)), lb_ir_i(p, 1), lb_ir_i(p, 0))
+                                ? lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, (int32_t)special_code(f)), lb_ir_i(p, 1), lb_ir_i(p, 0))
                                 : lb_ir_i(p, 0);
-        whole = select(p, special, class_of, whole);
+        whole = lb_ir_select(p, special, class_of, whole);
     }
     if (normalises(r, f)) {
         const ir up = lb_ir_with(p, IR_SUB, lb_ir_do(p, IR_CLZ, lb_ir_with(p, IR_OR, sig, 1), 0, 0), 31 - man);
         e_used = lb_ir_do(p, IR_SUB, e_used, up, 0);
-        if (exponent_of_zero(r) != RULE_ZERO) e_used = select(p, is_zero, lb_ir_i(p, exponent_of_zero(r)), e_used);
-        if (!r->floats) whole = to_i(p, lb_ir_do(p, IR_SHL, to_u(p, whole), up, 0));
+        if (exponent_of_zero(r) != RULE_ZERO) e_used = lb_ir_select(p, is_zero, lb_ir_i(p, exponent_of_zero(r)), e_used);
+        if (!r->floats) whole = lb_ir_to_i(p, lb_ir_do(p, IR_SHL, lb_ir_to_u(p, whole), up, 0));
     }
     if (!r->floats) {
-        if (r->g.c_last) whole = to_i(p, lb_ir_with(p, IR_SHL, to_u(p, whole), lb_format_row(LB_F16)->man_bits - man));
+        if (r->g.c_last) whole = lb_ir_to_i(p, lb_ir_with(p, IR_SHL, lb_ir_to_u(p, whole), lb_format_row(LB_F16)->man_bits - man));
         const ir negative = lb_ir_with(p, IR_GE, lb_ir_with(p, IR_SHR, kept, top), 1);
-        return (rule_operand){select(p, negative, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), whole, 0), whole), e_used};
+        return (rule_operand){lb_ir_select(p, negative, lb_ir_do(p, IR_SUB, lb_ir_i(p, 0), whole, 0), whole), e_used};
     }
     /* int -> float, then a multiplication by a power of two: exact, and neither step sees a subnormal number. */
     const ir scaled =

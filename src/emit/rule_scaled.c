@@ -32,15 +32,15 @@ static lb_status open_scaled(rule *r, const lb_emit_options *o, lb_error *err) {
 /* A scale: its significand and its exponent. A NaN has RULE_SPECIAL. */
 static rule_operand decode_scale(ir_program *p, const lb_format *f, ir code) {
     if (f->id == LB_E8M0) {
-        const ir e = lb_ir_with(p, IR_SUB, to_i(p, code), f->bias);
-        return (rule_operand){lb_ir_i(p, 1), select(p, lb_ir_with(p, IR_EQ, code, 255), lb_ir_i(p, RULE_SPECIAL), e)};
+        const ir e = lb_ir_with(p, IR_SUB, lb_ir_to_i(p, code), f->bias);
+        return (rule_operand){lb_ir_i(p, 1), lb_ir_select(p, lb_ir_with(p, IR_EQ, code, 255), lb_ir_i(p, RULE_SPECIAL), e)};
     }
     const int top = (1 << (f->exp_bits + f->man_bits)) - 1; /* the bit above is ignored */
     const ir magnitude = lb_ir_with(p, IR_AND, code, top);
-    const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, to_i(p, lb_ir_with(p, IR_SHR, magnitude, f->man_bits)), 1), 0);
-    const ir significand = lb_ir_do(p, IR_SUB, to_i(p, magnitude), lb_ir_with(p, IR_SHL, above, f->man_bits), 0);
+    const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, lb_ir_to_i(p, lb_ir_with(p, IR_SHR, magnitude, f->man_bits)), 1), 0);
+    const ir significand = lb_ir_do(p, IR_SUB, lb_ir_to_i(p, magnitude), lb_ir_with(p, IR_SHL, above, f->man_bits), 0);
     const ir e = lb_ir_with(p, IR_ADD, above, 1 - f->bias);
-    return (rule_operand){significand, select(p, lb_ir_with(p, IR_EQ, magnitude, top), lb_ir_i(p, RULE_SPECIAL), e)};
+    return (rule_operand){significand, lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, top), lb_ir_i(p, RULE_SPECIAL), e)};
 }
 
 static rule_operand decode(const rule *r, ir_program *p, const lb_format *f, rule_code code) {
@@ -55,9 +55,9 @@ static rule_operand decode_grouped(const rule *r, ir_program *p, const lb_format
     if (f == r->scale) return decode_scale(p, f, code.low);
     const int man = f->man_bits, top = f->exp_bits + man;
     const ir magnitude = lb_ir_with(p, IR_AND, code.low, (1 << top) - 1);
-    const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, to_i(p, lb_ir_with(p, IR_SHR, magnitude, man)), 1), 0);
-    const ir significand = lb_ir_do(p, IR_SUB, to_i(p, magnitude), lb_ir_with(p, IR_SHL, above, man), 0);
-    const ir sign = to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), lb_ir_with(p, IR_SHR, code.low, top), 0));
+    const ir above = lb_ir_with(p, IR_MAX, lb_ir_with(p, IR_SUB, lb_ir_to_i(p, lb_ir_with(p, IR_SHR, magnitude, man)), 1), 0);
+    const ir significand = lb_ir_do(p, IR_SUB, lb_ir_to_i(p, magnitude), lb_ir_with(p, IR_SHL, above, man), 0);
+    const ir sign = lb_ir_to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), lb_ir_with(p, IR_SHR, code.low, top), 0));
     return (rule_operand){with_sign(p, lb_ir_do(p, IR_SHL, significand, above, 0), sign), 0};
 }
 
@@ -79,10 +79,10 @@ static group sum_group(const rule *r, ir_program *p, const rule_inputs *in, int 
     if (r->scale->id != LB_E8M0) {
         const ir scales = lb_ir_do(p, IR_MUL, in->scale_a[scale].value, in->scale_b[scale].value, 0);
         sum = lb_ir_do(p, IR_MUL, sum, scales, 0);
-        any = select(p, lb_ir_with(p, IR_EQ, scales, 0), lb_ir_i(p, 0), any);
+        any = lb_ir_select(p, lb_ir_with(p, IR_EQ, scales, 0), lb_ir_i(p, 0), any);
     }
     if (counts == LB_ZERO_GROUP_ALWAYS) return (group){sum, e};
-    return (group){sum, select(p, lb_ir_with(p, IR_EQ, any, 0), lb_ir_i(p, RULE_ZERO), e)};
+    return (group){sum, lb_ir_select(p, lb_ir_with(p, IR_EQ, any, 0), lb_ir_i(p, RULE_ZERO), e)};
 }
 
 /* A magnitude in units of 2^(top - F), cut toward zero, with its sign (U: 1 is minus): a term of a sum of two words. */
@@ -97,18 +97,18 @@ static ir finite_sum(const rule *r, ir_program *p, const group *groups, int coun
     for (int i = 0; i < count; i++) top = lb_ir_do(p, IR_MAX, top, groups[i].e, 0);
     ir below = lb_ir_do(p, IR_SUB, top, c->e, 0);
     if (r->g.c_down) below = lb_ir_with(p, IR_ADD, below, r->g.c_down);
-    wide sum = aligned(p, c->magnitude, lb_ir_with(p, IR_SHR, to_u(p, c->sign), 31), r->g.c_up, below);
+    wide sum = aligned(p, c->magnitude, lb_ir_with(p, IR_SHR, lb_ir_to_u(p, c->sign), 31), r->g.c_up, below);
     for (int i = 0; i < count; i++) {
         const ir sign = lb_ir_with(p, IR_SHR, groups[i].significand, 31);
-        const ir magnitude = to_u(p, with_sign(p, groups[i].significand, sign));
+        const ir magnitude = lb_ir_to_u(p, with_sign(p, groups[i].significand, sign));
         below = lb_ir_do(p, IR_SUB, top, groups[i].e, 0);
-        sum = lb_wide_add(p, sum, aligned(p, magnitude, lb_ir_with(p, IR_SHR, to_u(p, sign), 31), r->u->frac_bits - frac, below));
+        sum = lb_wide_add(p, sum, aligned(p, magnitude, lb_ir_with(p, IR_SHR, lb_ir_to_u(p, sign), 31), r->u->frac_bits - frac, below));
     }
     const ir minus = lb_ir_with(p, IR_SHR, sum.word[1], 31);
     const wide magnitude = lb_wide_negated(p, sum, minus);
     const ir zeros = lb_ir_with(p, IR_MIN, lb_wide_clz(p, magnitude), 32); /* a word holds what is not cut anyway */
     const ir room = lb_ir_do(p, IR_SUB, lb_ir_with(p, IR_ADD, top, 63 - r->g.frac_bits - r->g.e_min), zeros, 0);
-    const ir sign = to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), minus, 0));
+    const ir sign = lb_ir_to_i(p, lb_ir_do(p, IR_SUB, lb_ir_u(p, 0), minus, 0));
     return lb_block_round(r, p, (block_sum){lb_wide_shl(p, magnitude, zeros).word[1], sign, room});
 }
 
@@ -128,7 +128,8 @@ static rule_code step_grouped(const rule *r, ir_program *p, const rule_inputs *i
     p->part = IR_RARE;
     ir classes = lb_block_class_of_c(r, p, &c);
     for (int i = 0; i < r->scales; i++)
-        classes = lb_ir_do(p, IR_OR, classes, select(p, lb_ir_with(p, IR_GE, scales[i], RULE_LIMIT), lb_ir_u(p, 1), lb_ir_u(p, 0)), 0);
+        classes =
+            lb_ir_do(p, IR_OR, classes, lb_ir_select(p, lb_ir_with(p, IR_GE, scales[i], RULE_LIMIT), lb_ir_u(p, 1), lb_ir_u(p, 0)), 0);
     lb_ir_set(p, out, lb_block_special(r, p, classes));
     p->part = IR_MAIN;
     lb_ir_else(p);

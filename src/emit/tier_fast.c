@@ -40,11 +40,11 @@ static ir widened(const rule *r, ir_program *p, const lb_format *f, ir magnitude
     const ir normal = lb_ir_with(p, IR_ADD, moved, (BIAS - f->bias) << FRACTION);
     const ir unit = from_bits(p, lb_ir_u(p, (uint32_t)(BIAS + 1 - f->bias - f->man_bits) << FRACTION));
     const ir small = lb_ir_do(p, IR_MUL, lb_ir_do(p, IR_FLOAT, lb_ir_do(p, IR_AS_I, magnitude, 0, 0), 0, 0), unit, 0);
-    const ir finite = select(p, lb_ir_with(p, IR_LT, magnitude, 1 << f->man_bits), lb_ir_do(p, IR_BITS, small, 0, 0), normal);
+    const ir finite = lb_ir_select(p, lb_ir_with(p, IR_LT, magnitude, 1 << f->man_bits), lb_ir_do(p, IR_BITS, small, 0, 0), normal);
     if (f->special == LB_SPECIAL_NONE || r->finite) return finite;
     const bool top = f->special == LB_SPECIAL_NAN_TOP;
     const int32_t least = top ? (1 << (f->bits - 1)) - 1 : ((1 << f->exp_bits) - 1) << f->man_bits;
-    return select(p, lb_ir_with(p, IR_GE, magnitude, least), lb_ir_with(p, IR_OR, moved, INF | (top ? 1 << 22 : 0)), finite);
+    return lb_ir_select(p, lb_ir_with(p, IR_GE, magnitude, least), lb_ir_with(p, IR_OR, moved, INF | (top ? 1 << 22 : 0)), finite);
 }
 
 /* A code as an f32, NaN and Inf included. */
@@ -76,7 +76,7 @@ static ir narrowed(const rule *r, ir_program *p, ir x) {
     const ir up = lb_ir_do(p, IR_ADD, lb_ir_do(p, IR_ADD, sig, lb_ir_with(p, IR_SUB, half, 1), 0), odd, 0);
     const ir at = lb_ir_with(p, IR_SHL, lb_ir_do(p, IR_AS_U, steps, 0, 0), f->man_bits);
     ir code = lb_ir_with(p, IR_MIN, lb_ir_do(p, IR_ADD, at, lb_ir_do(p, IR_SHR, up, by, 0), 0), (int32_t)r->g.inf_code);
-    if (!r->finite) code = select(p, lb_ir_with(p, IR_GE, magnitude, INF + 1), lb_ir_u(p, r->g.nan_code), code);
+    if (!r->finite) code = lb_ir_select(p, lb_ir_with(p, IR_GE, magnitude, INF + 1), lb_ir_u(p, r->g.nan_code), code);
     return lb_ir_do(p, IR_OR, code, lb_ir_with(p, IR_SHL, lb_ir_with(p, IR_SHR, x, 31), f->bits - 1), 0);
 }
 

@@ -59,14 +59,14 @@ static rule_operand decode(const rule *r, ir_program *p, const lb_format *f, rul
     const ir above = lb_ir_do(p, IR_AS_U, steps, 0, 0);
     ir whole = lb_ir_do(p, IR_SUB, magnitude, lb_ir_with(p, IR_SHL, above, man), 0);
     ir weight = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHL, above, 25), (126 + first_weight(f)) << 23 | BELOW_ONE);
-    weight = select(p, lb_ir_with(p, IR_EQ, magnitude, 0), lb_ir_u(p, 0), weight);
+    weight = lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, 0), lb_ir_u(p, 0), weight);
     if (f->special != LB_SPECIAL_NONE && !r->finite) {
         const ir special = lb_ir_with(p, IR_GE, magnitude, special_code(f));
-        weight = select(p, special, lb_ir_u(p, (uint32_t)(SPECIAL_WEIGHT | WEIGHT_MARK)), weight);
+        weight = lb_ir_select(p, special, lb_ir_u(p, (uint32_t)(SPECIAL_WEIGHT | WEIGHT_MARK)), weight);
         ir class_of = lb_ir_u(p, 0);
         if (f->special == LB_SPECIAL_IEEE)
-            class_of = select(p, lb_ir_with(p, IR_EQ, magnitude, special_code(f)), lb_ir_u(p, 1), lb_ir_u(p, 0));
-        whole = select(p, special, class_of, whole);
+            class_of = lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, special_code(f)), lb_ir_u(p, 1), lb_ir_u(p, 0));
+        whole = lb_ir_select(p, special, class_of, whole);
     }
     /* int -> float, then a multiplication by a power of two: exact, and neither step sees a subnormal number. */
     const ir power = lb_ir_with(p, IR_ADD, lb_ir_with(p, IR_SHL, above, 23), (128 - f->bias - man) << 23);
@@ -110,11 +110,11 @@ static ir float_rz(ir_program *p, ir i) {
 static ir rounded_wide(ir_program *p, ir x, ir y, ir unit) {
     const ir both = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_AND, x, y, 0), 1);
     const ir half = lb_ir_do(p, IR_ADD, lb_ir_do(p, IR_ADD, lb_ir_with(p, IR_SHR, x, 1), lb_ir_with(p, IR_SHR, y, 1), 0), both, 0);
-    const ir sign = to_u(p, lb_ir_with(p, IR_SHR, half, 31)); /* of half the sum, cut down: the sum's */
-    const ir magnitude = with_sign(p, lb_ir_do(p, IR_ADD, to_u(p, x), to_u(p, y), 0), sign);
+    const ir sign = lb_ir_to_u(p, lb_ir_with(p, IR_SHR, half, 31)); /* of half the sum, cut down: the sum's */
+    const ir magnitude = with_sign(p, lb_ir_do(p, IR_ADD, lb_ir_to_u(p, x), lb_ir_to_u(p, y), 0), sign);
     const ir over = lb_ir_with(p, IR_SHR, magnitude, 31);
     const ir doubled = lb_ir_do(p, IR_ADD, unit, lb_ir_with(p, IR_SHL, over, 23), 0);
-    const ir number = float_rz(p, to_i(p, lb_ir_do(p, IR_SHR, magnitude, over, 0)));
+    const ir number = float_rz(p, lb_ir_to_i(p, lb_ir_do(p, IR_SHR, magnitude, over, 0)));
     const ir out = bits(p, lb_ir_do(p, IR_MUL, number, from_bits(p, doubled), 0));
     return lb_ir_do(p, IR_OR, out, lb_ir_with(p, IR_AND, sign, INT32_MIN), 0);
 }
@@ -136,7 +136,7 @@ static ir block(const rule *r, ir_program *p, const rule_operand *a, const rule_
     const ir unit = lb_ir_with(p, IR_SUB, top, frac << 23);
     ir out = r->wide ? rounded_wide(p, sums[0], sums[1], unit) : bits(p, lb_ir_do(p, IR_MUL, float_rz(p, sums[0]), from_bits(p, unit), 0));
     if (r->g.out_pad) out = lb_ir_with(p, IR_AND, out, (int32_t) - (UINT32_C(1) << r->g.out_pad));
-    return select(p, lb_ir_do(p, IR_LT, none, c.left, 0), c.kept, out);
+    return lb_ir_select(p, lb_ir_do(p, IR_LT, none, c.left, 0), c.kept, out);
 }
 
 ir lb_weights_finite(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
@@ -157,9 +157,9 @@ ir lb_weights_finite(const rule *r, ir_program *p, const rule_operand *a, const 
 ir lb_weights_class(ir_program *p, rule_operand a, rule_operand b) {
     const ir product = bits(p, lb_ir_do(p, IR_MUL, a.value, b.value, 0)); /* of Inf, 1 or -1, and NaN, 0 */
     const ir inf = lb_ir_do(p, IR_SHL, lb_ir_u(p, 2), lb_ir_with(p, IR_SHR, product, 31), 0);
-    const ir what = select(p, lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_SHL, product, 1), 0), lb_ir_u(p, 1), inf);
+    const ir what = lb_ir_select(p, lb_ir_with(p, IR_EQ, lb_ir_with(p, IR_SHL, product, 1), 0), lb_ir_u(p, 1), inf);
     const ir either = lb_ir_with(p, IR_AND, lb_ir_do(p, IR_OR, bits(p, a.e), bits(p, b.e), 0), WEIGHT_SPECIAL);
-    return select(p, lb_ir_with(p, IR_EQ, either, 0), lb_ir_u(p, 0), what);
+    return lb_ir_select(p, lb_ir_with(p, IR_EQ, either, 0), lb_ir_u(p, 0), what);
 }
 
 ir lb_weights_mark_of_c(const rule *r, ir_program *p, ir c) {
@@ -174,13 +174,13 @@ ir lb_weights_marked(ir_program *p, ir any) {
 ir lb_weights_class_of_c(const rule *r, ir_program *p, ir c) {
     const ir magnitude = lb_ir_with(p, IR_AND, c, (int32_t)(r->g.sign_bit - 1));
     const ir inf = lb_ir_do(p, IR_SHL, lb_ir_u(p, 2), lb_ir_with(p, IR_SHR, c, 31), 0);
-    const ir what = select(p, lb_ir_with(p, IR_EQ, magnitude, (int32_t)r->g.inf_code), inf, lb_ir_u(p, 1));
-    return select(p, lb_ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), what, lb_ir_u(p, 0));
+    const ir what = lb_ir_select(p, lb_ir_with(p, IR_EQ, magnitude, (int32_t)r->g.inf_code), inf, lb_ir_u(p, 1));
+    return lb_ir_select(p, lb_ir_with(p, IR_GE, magnitude, (int32_t)r->g.inf_code), what, lb_ir_u(p, 0));
 }
 
 ir lb_weights_special(const rule *r, ir_program *p, ir classes) {
-    const ir plus = select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, r->g.inf_code), lb_ir_u(p, r->g.nan_code));
-    return select(p, lb_ir_with(p, IR_EQ, classes, 4), lb_ir_u(p, r->g.sign_bit | r->g.inf_code), plus);
+    const ir plus = lb_ir_select(p, lb_ir_with(p, IR_EQ, classes, 2), lb_ir_u(p, r->g.inf_code), lb_ir_u(p, r->g.nan_code));
+    return lb_ir_select(p, lb_ir_with(p, IR_EQ, classes, 4), lb_ir_u(p, r->g.sign_bit | r->g.inf_code), plus);
 }
 
 static ir step_of(const rule *r, ir_program *p, const rule_operand *a, const rule_operand *b, ir c) {
