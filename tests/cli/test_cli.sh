@@ -4,32 +4,7 @@
 #   usage: test_cli.sh LASTBIT MY_KERNEL SOURCE_DIR
 set -euo pipefail
 lastbit=$1 kernel=$2 source_dir=$3
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
-export POCL_CACHE_DIR=${POCL_CACHE_DIR:-$work/pocl} TMPDIR=$work
-mkdir -p "$POCL_CACHE_DIR"
-cd "$work"
-failed=0 passed=0 skipped=0
-
-# expect LINE CODE WHERE PATTERN command…   WHERE: out, err; an error is one line on stderr and nothing on stdout.
-expect() {
-    local line=$1 want=$2 where=$3 pattern=$4 code=0
-    shift 4
-    "$lastbit" "$@" >out 2>err </dev/null || code=$?
-    if grep -q 'nothing ran: .*OpenCL' out; then
-        echo "SKIP line $line: $(grep -o 'nothing ran: .*' out)"
-        skipped=$((skipped + 1))
-    elif [[ $code -ne $want ]] || ! grep -qE -- "$pattern" "$where"; then
-        echo "FAIL line $line: lastbit $*: exit $code, want $want with /$pattern/ on std$where"
-        head -n 5 out err
-        failed=$((failed + 1))
-    elif [[ $want -eq 2 && ($(wc -l <err) -ne 1 || -s out) ]]; then
-        echo "FAIL line $line: lastbit $*: an error should be one line on stderr and nothing else"
-        failed=$((failed + 1))
-    else
-        passed=$((passed + 1))
-    fi
-}
+. "$(dirname "$(realpath "$0")")/expect.sh"
 
 # ---- operands and outputs
 unit=sm_80/mma.m16n8k16.f32.f16.f16.f32
@@ -324,7 +299,10 @@ expect $LINENO 2 err '-steps 1 to 65536' bench emit --steps 0
 expect $LINENO 2 err 'it has no model to write' bench emit sm_90/mma.m16n8k16.f32.e4m3.e4m3.f32
 expect $LINENO 2 err 'one tile a group of 32' bench emit gfx942/mfma.m16n16k16.f32.f16.f16.f32
 OCL_ICD_VENDORS=/nowhere VK_ICD_FILENAMES=/nowhere expect $LINENO 3 out '^SKIP sm_80/mma.m16n8k8.f32.f16.f16.f32 on ' bench emit --groups 1 --steps 1 --reps 1 sm_80/mma.m16n8k8.f32.f16.f16.f32
-"$lastbit" bench emit --groups 2 --steps 8 --reps 1 --json sm_80/mma.m16n8k8.f16.f16.f16.f16 >out 2>err # 3 where this machine has no device
+# 3 where this machine has no device. The compiler within PoCL leaks, which is not looked for here.
+code=0
+ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 "$lastbit" bench emit --groups 2 --steps 8 --reps 1 --json sm_80/mma.m16n8k8.f16.f16.f16.f16 >out 2>err || code=$?
+[[ $code -eq 0 || $code -eq 3 ]] || { echo "FAIL: bench emit: exit $code" && head -n 5 err && failed=$((failed + 1)); }
 python3 - out <<'P' || { echo "FAIL: bench emit --json" && failed=$((failed + 1)); }
 import json, sys
 rows = json.load(open(sys.argv[1]))["rows"]
@@ -333,5 +311,4 @@ for r in (r for r in rows if r["device"] and r["form"] in ("exact", "finite")):
     assert r["equal"] == 1 and (r["seconds"] is None or r["times_fma"] > 0), r
 P
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[[ $failed -eq 0 ]]
+finish
