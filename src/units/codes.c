@@ -55,7 +55,8 @@ static lb_status check_integer(const lb_unit *u, lb_error *err) {
     LB_TRY(check_accumulator(u, LB_I32, LB_UNIT_WRAP_I32, LB_UNIT_SATURATE_I32, err));
     const lb_format *a = lb_format_row(u->a), *b = lb_format_row(u->b);
     const bool ints = a && b && a->special == LB_SPECIAL_INT && b->special == LB_SPECIAL_INT && a->bits <= 8 && b->bits <= 8;
-    return ints ? LB_OK : no_formats(u, err);
+    const bool whole = ints && a->man_bits == 0 && b->man_bits == 0; /* mxi8 counts in 64ths */
+    return whole ? LB_OK : no_formats(u, err);
 }
 
 static lb_status check_bits(const lb_unit *u, lb_error *err) {
