@@ -15,7 +15,9 @@ int cli_refuse_judged(const char *command, const cli_judged *j, const char *what
     const int ways = (j->actual != NULL) + (j->on != NULL) + (j->command != NULL);
     if (ways != 1) return cli_usage_error(command, "give one of --actual D, --on DEVICE, -- CMD: %s", what);
     if (!j->unit && j->set.count) return cli_usage_error(command, "--set changes a unit; give --unit");
-    if (!j->unit && !j->contract) return cli_usage_error(command, "give --unit, --contract or both: what to judge by");
+    if (!j->unit && !j->contract)
+        return cli_usage_error(
+            command, "give --unit, --contract or both: what to judge by; `lastbit fit-schedule` looks for what gives an output's bits");
     return CLI_OK;
 }
 
