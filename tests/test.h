@@ -39,4 +39,17 @@ static inline int exit_code_of(int failed, size_t tests) {
         if (strcmp(got_, want_) != 0) fail_msg("row at %s:%d: got \"%s\", want \"%s\"", __FILE__, (int)(row), got_, want_);                \
     } while (0)
 
+/* An f32's bits, and back. */
+static inline uint32_t bits_of(float x) {
+    uint32_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
 #endif

@@ -112,12 +112,6 @@ static float value_of(const lb_format *f, uint32_t code) {
     return (float)lb_to_double(f, code);
 }
 
-static uint32_t bits_of(float x) {
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
 /* The sum as the comment has it. */
 static uint32_t fast_dot(const lb_unit *u, const uint32_t *a, const uint32_t *b, uint32_t c) {
     const lb_format *fa = lb_format_row(u->a), *fb = lb_format_row(u->b), *fd = lb_format_row(u->d);

@@ -15,18 +15,6 @@
 #include <mpfr.h>
 #endif
 
-static float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* ---- curves ---------------------------------------------------------------------------------------------------------------- */
 
 #ifdef LB_HAVE_MPFR

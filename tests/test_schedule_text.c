@@ -131,18 +131,6 @@ static void text_is_cut_to_its_room(void **state) {
 
 /* ---- f32 ------------------------------------------------------------------------------------------------------------------ */
 
-static float float_of(uint32_t bits) {
-    float x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint32_t bits_of(float x) {
-    uint32_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    return bits;
-}
-
 /* Any bits, or magnitudes close to those of another number, so that sums cancel and round. */
 static float drawn(uint64_t i, uint32_t stream) {
     const uint64_t r = lb_random_u64(11, stream, i);
